@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
-from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
 from pydantic import Field
@@ -131,7 +130,7 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
     traces = list(scored(_found(named, options)))
     run_ids = {run.run_id for each in traces for run in each.runs}
     beside = traces_beside(named, [each.path for each in traces], lambda: run_ids, options)
-    traces = among(traces, scored(beside), attrgetter("path"))
+    traces = among(traces, scored(beside), lambda each: each.path)
     return join(traces, unread, omitted(left_out), only=run_ids)
 
 

@@ -95,8 +95,8 @@ def test_what_judge_needs_is_kept_with_the_users_own_settings(tmp_path: Path) ->
     assert not kept.exists()  # nobody said which model it is
     assert calibrated(GOOD, "--model", "gpt-x")[0] == 0
     found = read_calibrated(kept.read_text("utf-8"))
-    assert (found.judge.model, found.table.n) == ("gpt-x", 54)
-    assert found.lacks(found.judge) == ()
+    assert (found.judge.model, found.n) == ("gpt-x", 54)
+    assert found.lacks_of(found.judge) == ()
     # Another calibration takes its place, and nothing else loses its own.
     assert calibrated(GOOD, "--model", "gpt-y")[0] == 0
     assert read_calibrated(kept.read_text("utf-8")).judge.model == "gpt-y"
@@ -132,7 +132,7 @@ def test_the_verdicts_may_come_from_a_record_of_judgements() -> None:
     assert "54 with a verdict, 2 without" in ran.out
     assert "1 of 57 calls gave no verdict" in ran.err
     kept = read_calibrated(Path("own/drive-trace-calibration.json").read_text("utf-8"))
-    assert (kept.judge.model, kept.table.n) == ("gpt-x", 54)
+    assert (kept.judge.model, kept.n) == ("gpt-x", 54)
 
 
 def test_the_form_of_the_replies_is_part_of_who_judged() -> None:

@@ -112,10 +112,10 @@ def test_a_calibration_has_a_schema() -> None:
 
 def test_a_calibration_holds_for_the_judge_that_it_was_made_with() -> None:
     found = read_calibrated(to_record(calibrated()))
-    assert found.lacks(JUDGE) == ()
+    assert found.lacks_of(JUDGE) == ()
     other = Judge(model="gpt-y", prompt_version="2", rubric_hash="1" * 64)
-    assert [each.rsplit(" ", 1)[1] for each in found.lacks(other)] == ["model", "prompt", "rubric"]
-    assert calibrated(fail_fail=0).lacks(JUDGE)
+    assert [each.split()[-1] for each in found.lacks_of(other)] == ["model", "prompt", "rubric"]
+    assert calibrated(fail_fail=0).lacks_of(JUDGE)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_calibration_holds_for_the_form_of_reply_that_it_was_made_with(
     then: bool | None, now: bool | None, holds: bool
 ) -> None:
     found = calibrated(judge=structs.replace(JUDGE, schema_held=then))
-    lacks = read_calibrated(to_record(found)).lacks(structs.replace(JUDGE, schema_held=now))
+    lacks = read_calibrated(to_record(found)).lacks_of(structs.replace(JUDGE, schema_held=now))
     another = "its calibration is of another form of reply (a JSON Schema, or none)"
     assert lacks == (() if holds else (another,))
 

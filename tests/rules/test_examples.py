@@ -12,7 +12,7 @@ import pytest
 from tools.rule_faults import rule_faults
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands.reported import unreadable
+from drive_trace.commands.formats import unreadable
 from drive_trace.linter import rules
 from drive_trace.linter.rule import Finding, Fix, Rule
 from drive_trace.linter.rules import RULES, documentation

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
-from drive_trace.commands.reported import reported
+from drive_trace.commands.formats import reported
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import Severity
 from drive_trace.linter.told import MISSING, OF, ON, WITHIN

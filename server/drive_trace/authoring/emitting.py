@@ -14,6 +14,7 @@ from functools import partial
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
+from drive_trace import vocabulary
 from drive_trace.authoring import values
 from drive_trace.authoring.drafts import Draft, Refused, Stamp, draft_event, plain_object
 from drive_trace.authoring.events import compose, context_of
@@ -24,17 +25,7 @@ from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.text.wording import fields_listed, first_of, listed, shown, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Opened, Scope, scope_at
-from drive_trace.vocabulary import (
-    DISPATCH,
-    ENVELOPE,
-    EVENTS,
-    GRADE,
-    KINDS,
-    LIFETIMES,
-    ROUND,
-    Entity,
-    EventType,
-)
+from drive_trace.vocabulary import DISPATCH, ENVELOPE, EVENTS, LIFETIMES, ROUND, Entity, EventType
 from drive_trace.vocabulary.slips import did_you_mean, field_meant
 
 _MOST = 10
@@ -276,7 +267,7 @@ def _found(event: EventType, said: Given, scope: Scope, stamp: Stamp) -> Given |
     slots = tuple(each for each in slots if each.field.name not in ENVELOPE.keys() | said.keys())
     if slots and event.is_feed:
         lacks = fields_listed(slot.field.name for slot in slots)
-        command = "record" if event.name == GRADE else "tokens"
+        command = "record" if event.name == vocabulary.GRADE else "tokens"
         merge = f"`drive-trace {command}` keeps what was recorded before"
         return Refused((f"`{event.name}` counts as a whole, and lacks {lacks}: {merge}",))
     belongs = {of.field for of in LIFETIMES.values() if event.opens is not of.entity}
@@ -309,7 +300,7 @@ def _missing(slot: Slot, names: Container[str]) -> str:
     notes = [f"{shown(each.value)} ({each.note})" for each in others[:_MOST]]
     maybe = f"; perhaps {', '.join(notes)}" if notes else ""
     by_file = "; --file FILE tells it" if field.name.endswith(("_length", "_hash", "_path")) else ""
-    kinds = KINDS.get(field.name, {})
+    kinds = vocabulary.KINDS.get(field.name, {})
     asked = [f"`{name}` if {shown(kinds[name])}" for name in kinds if name in names]
     needs = f"; it asks for {listed(asked)}" if asked else ""
     expected = field.describe().removesuffix(", or null")

@@ -9,16 +9,7 @@ from drive_trace import vocabulary
 from drive_trace.authoring import values
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.trace.scope import RUN_ENDS, RUN_STARTS, Opened, Scope
-from drive_trace.vocabulary import (
-    DISPATCH,
-    EVENTS,
-    FEEDS,
-    LIFETIMES,
-    ROUND,
-    SLICE,
-    Entity,
-    EventType,
-)
+from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, EventType
 
 _RUN_HERALDS = tuple(each.name for each in EVENTS.values() if {*each.leads_to} & {*RUN_STARTS})
 _WITHIN_ROUNDS = tuple({*ROUND.members} - {ROUND.opener, ROUND.closer})
@@ -187,7 +178,7 @@ def _leads(scope: Scope) -> Iterator[str]:
         yield from (*RUN_STARTS, *_RUN_HERALDS, SLICE.opener, DISPATCH.opener)
         return
     if scope.has_ended:
-        yield from FEEDS
+        yield from vocabulary.FEEDS
         return
     if scope.opened[Entity.ROUND]:
         yield from _within_round(scope)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
-from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -292,7 +291,7 @@ class _Made(msgspec.Struct, frozen=True):
         some = lines[first : max(records) + 1]
         before = [each.text + "\n" * (each is not lines[-1]) for each in some]
         after = list(before)
-        for record, same in groupby(edits, attrgetter("record")):
+        for record, same in groupby(edits, lambda edit: edit.record):
             spans = [(edit.span, edit.text) for edit in same]
             after[record - first] = replace_spans(before[record - first], spans)
         grown = (1 + n.count("\n") - w.count("\n") for w, n in zip(before, after, strict=True))

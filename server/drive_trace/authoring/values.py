@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from itertools import islice
 from typing import NamedTuple, cast
 
 from drive_trace import vocabulary
@@ -186,7 +185,7 @@ def _of_envelope(field: FieldType, context: EventContext) -> Slot:
     }
     if field.name in facts:
         return known(field, *facts[field.name])
-    latest = islice(reversed(scope.index.runs), _RECENT)
+    latest = [*scope.index.runs][: -_RECENT - 1 : -1]
     runs = [Choice(run_id, "a run of this trace") for run_id in latest]
     if scope.run_id is None:
         return open_slot(field, runs)

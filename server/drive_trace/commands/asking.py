@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -173,7 +172,7 @@ def excerpt(traces: Iterable[ScoredTrace], run_id: str) -> tuple[list[str], tupl
     files = [list(_events(trace, run_id)) for trace in traces]
     files.sort(key=lambda events: events[0][0] if events else "")
     # A copy of an event says nothing more.
-    events = list(dict.fromkeys(text for _, text in chain(*files)))
+    events = list(dict.fromkeys(text for file in files for _, text in file))
     left_out = len(events) - _FIRST - _LAST
     if left_out <= 0:
         return events, ()

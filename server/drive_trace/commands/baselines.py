@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.reported import Reported
+from drive_trace.commands.formats import Reported
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.files import may_be_there

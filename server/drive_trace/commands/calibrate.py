@@ -6,17 +6,15 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import click
+from msgspec.structs import asdict
 
 from drive_trace.commands import options
 from drive_trace.commands.reading import read_text
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import calibration, judgements, prompts
-from drive_trace.grading.calibration import calibrate as tabulate
-from drive_trace.grading.judgements import Judge
 from drive_trace.storage.files import config_folder, inside, read_regular, why
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.recording import new_stamp
@@ -80,7 +78,7 @@ def calibrate(
         judge, rows = _judged(records, rows)
     if rows.unsigned:
         notify(f"{plural(rows.unsigned, 'row')} without labelled_by: taken for a person's")
-    table = tabulate(rows.rows)
+    table = calibration.calibrate(rows.rows)
     lacks = (*table.lacks, *_of_cases(rows))
     if output_format == "json":
         click.echo(json.dumps(calibration.calibration_json(table, lacks), indent=2))
@@ -96,9 +94,9 @@ def calibrate(
     sys.exit(1 if lacks else 0)
 
 
-def judge_now(model: str) -> Judge:
+def judge_now(model: str) -> judgements.Judge:
     """A model as a judge that is asked with the prompt and rubric of this version."""
-    return Judge(
+    return judgements.Judge(
         model=model, prompt_version=prompts.PROMPT_VERSION, rubric_hash=prompts.RUBRIC_HASH
     )
 
@@ -134,8 +132,8 @@ def _of_cases(rows: calibration.Labels) -> tuple[str, ...]:
     if len(rows.rules) > 1:
         lacks.append(f"the labels follow {len(rows.rules)} rules, so they say several things")
     cases = calibration.once_each(rows.rows)
-    if len(cases) < len(rows.rows) and not tabulate(rows.rows).lacks:
-        lacks += [f"with each case once, {each}" for each in tabulate(cases).lacks]
+    if len(cases) < len(rows.rows) and not calibration.calibrate(rows.rows).lacks:
+        lacks += [f"with each case once, {each}" for each in calibration.calibrate(cases).lacks]
     return tuple(lacks)
 
 
@@ -151,10 +149,10 @@ def _records_in(path: str) -> list[str]:
 
 def _judged(
     paths: Sequence[str], rows: calibration.Labels
-) -> tuple[Judge | None, calibration.Labels]:
+) -> tuple[judgements.Judge | None, calibration.Labels]:
     """Whose verdicts some records have, and the labels with them."""
     found: list[judgements.Judgement] = []
-    for each in dict.fromkeys(chain.from_iterable(map(_records_in, paths))):
+    for each in dict.fromkeys(record for path in paths for record in _records_in(path)):
         own, _, rejected = judgements.read_judgements(read_text(each, _LARGEST).split("\n"))
         if rejected:
             notify(f"{each}: {plural(rejected, 'line')} of it cannot be read, and do not count")
@@ -179,15 +177,15 @@ def _judged(
     return next(iter(judges), None), rows._replace(rows=tuple(labels))
 
 
-def _keep(judge: Judge, rows: calibration.Labels, out: str | None) -> None:
+def _keep(judge: judgements.Judge, rows: calibration.Labels, out: str | None) -> None:
     """Write the calibration. Nothing takes the place of a file that is none."""
     path = Path(out) if out is not None else config_folder() / CALIBRATION_NAME
-    table = tabulate(calibration.once_each(rows.rows))
+    table = calibration.calibrate(calibration.once_each(rows.rows))
     kept = judgements.Calibrated(
         ts=new_stamp().ts,
         judge=judge,
         labelling_rule=next(map(prompts.hash_of, rows.rules), None),
-        **table._asdict(),
+        **asdict(table),
     )
     try:
         if os.path.lexists(path):

@@ -15,7 +15,6 @@ import click
 from drive_trace.commands import formats, options
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.reading import Reading
-from drive_trace.commands.reported import Reported
 from drive_trace.commands.terminal import is_terminal, notify, write_document
 from drive_trace.linter.rules import GROUPS, RULES, selected
 from drive_trace.storage.configuration import THRESHOLDS, Configuration
@@ -185,7 +184,7 @@ def check(paths: tuple[str, ...], search: SearchOptions, **given: Any) -> None:
 
 def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[str, Any]) -> None:
     """Write the findings, and what a person must know of them."""
-    reports: Iterable[Reported] = run.reports(reading)
+    reports: Iterable[formats.Reported] = run.reports(reading)
     notes: list[str] = []
     if given["write_baseline"]:
         from drive_trace.commands.baselines import write_baselines  # noqa: PLC0415 - few write one
@@ -199,7 +198,7 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
     is_seen = not given["diff"] and not given["statistics"]
     reading.tells_unread = not (is_seen and is_terminal(stream))
 
-    def shown() -> Generator[Reported, None, formats.Totals]:
+    def shown() -> Generator[formats.Reported, None, formats.Totals]:
         not_shown = 0
         for report in reports:
             if report.severity > THRESHOLDS[given["least"]]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from drive_trace.analysis import Analysis, log_of
+from drive_trace.commands.formats import Location, RelatedPlace, Reported, reported, unreadable
 from drive_trace.commands.reading import Reading
-from drive_trace.commands.reported import Location, RelatedPlace, Reported, reported, unreadable
 from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import SharedEvents
 from drive_trace.linter.rules import RULES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import click
 
@@ -26,11 +26,9 @@ from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.earlier_looks import earlier_look
 from drive_trace.storage.files import STDIN, config_folder, may_be_there
 from drive_trace.storage.finding import SearchOptions
+from drive_trace.storage.suites import SuiteFile
 from drive_trace.text.escaping import json_document
 from drive_trace.text.wording import first_of, plural
-
-if TYPE_CHECKING:
-    from drive_trace.storage.suites import SuiteFile
 
 _EXIT_NOT_COMPARABLE = 3
 _COST_WORSE = "cost-worse"

@@ -9,7 +9,6 @@ from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from io import BufferedWriter
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -305,7 +304,7 @@ def _read(paths: tuple[str, ...]) -> _GateResult:
         found.append(report)
         files.append(ReportFile(writable(path), sha256(data).hexdigest()))
     ran, failed, unnamed, skipped, *_ = zip(*found, strict=True)
-    whole = JUnitReport(sum(ran), tuple(chain.from_iterable(failed)), sum(unnamed), sum(skipped))
+    whole = JUnitReport(sum(ran), sum(failed, ()), sum(unnamed), sum(skipped))
     counts = {"cases": whole.ran, "failed": len(whole.failed) + whole.unnamed}
     evidence = {**counts, "skipped": whole.skipped, "reports": tuple(files)}
     return _GateResult(whole.outcome, whole.in_words(), evidence, tests)

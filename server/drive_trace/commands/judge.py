@@ -11,10 +11,8 @@ import click
 from msgspec.structs import replace
 
 from drive_trace.commands import asking, models, options, writing
-from drive_trace.commands.asking import Asked, echo_json, echo_prompt
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at, judge_now
 from drive_trace.commands.looking_back import OrAnother, failures, operator_turns
-from drive_trace.commands.models import Model, Reply, replayed, without_keys
 from drive_trace.commands.reading import read_text
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import judgements, prompts
@@ -139,12 +137,12 @@ def judge(dry_run: bool, output_format: str, **given: Any) -> None:
     except click.ClickException as error:
         if as_json:
             found = judging.outcome
-            echo_json(found._replace(why=found.why or error.format_message())._asdict())
+            asking.echo_json(found._replace(why=found.why or error.format_message())._asdict())
         raise
     found = judging.outcome
     if as_json:
         writing.notify_outdated(request, recorded)
-        echo_json(found._asdict())
+        asking.echo_json(found._asdict())
         return
     writing.show_graded(request, recorded)
     reported = found.reported_model
@@ -165,9 +163,9 @@ def _show(judging: Judging, *, as_json: bool) -> None:
             "left_out": judging.left_out,
             "calibration": judging.lacks,
         }
-        echo_json({**judging.outcome._asdict(), **more})
+        asking.echo_json({**judging.outcome._asdict(), **more})
         return
-    echo_prompt(judging.prompt, judging.destination)
+    asking.echo_prompt(judging.prompt, judging.destination)
     for each in judging.lacks:
         notify(f"the judge is not calibrated: {each}")
     notify(f"would append, for a pass: {judging.would_append}")
@@ -196,7 +194,7 @@ class Judging:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         """``given`` are the options of ``judge``, by name."""
-        self._given, self._asked = given, Asked._make(map(given.get, Asked._fields))
+        self._given, self._asked = given, asking.Asked._make(map(given.get, asking.Asked._fields))
         where = {name: given[name] for name in writing.WHERE}
         request = writing.RecordRequest(GRADE, {"intent": "pass"}, **where, origin=Origin("judge"))
         self._request = request
@@ -230,16 +228,16 @@ class Judging:
         if found:
             raise Ended(EXIT_UNUSABLE, *(each.problem.message for each in found))
         self._check_families()
-        case = prompts.JudgedCase(*map(without_keys, asking.read_case(given["acceptance"])))
+        case = prompts.JudgedCase(*map(models.without_keys, asking.read_case(given["acceptance"])))
         self._diff = asking.read_diff(given["diff"], given["repo"], given["commits"])
-        cut = prompts.cut_diff(without_keys(self._diff))
+        cut = prompts.cut_diff(models.without_keys(self._diff))
         would = writing.preview(request)
         if not cut.text.strip():
             what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
             raise self._no_verdict(what)
         events, unseen = asking.excerpt(would.traces, request.project_run_id)
         self._worked = work_count(would.traces, request.project_run_id)
-        shown = [*map(without_keys, events)]
+        shown = [*map(models.without_keys, events)]
 
         def render(nonce: str) -> prompts.Prompt:
             return prompts.intent_prompt(case, cut, shown, nonce)
@@ -331,7 +329,7 @@ class Judging:
         if self._calibrated is None:
             place = f"in your own {self._own.folder} (drive-trace calibrate makes it)"
             return (f"there is no {CALIBRATION_NAME} {place}",)
-        return self._calibrated.lacks(judge, self._given["labelling_rule"])
+        return self._calibrated.lacks_of(judge, self._given["labelling_rule"])
 
     def _uncalibrated(self) -> tuple[str, int] | None:
         """Why a judge that is not calibrated does not count, and the exit code. Says so where it
@@ -354,7 +352,7 @@ class Judging:
 
     # What is asked, and recorded
 
-    def _model(self, prompt: prompts.Prompt) -> Model:
+    def _model(self, prompt: prompts.Prompt) -> models.Model:
         replay = self._asked.replay
         if replay is None:
             return self._asked.reached(prompts.INTENT_SCHEMA)
@@ -368,8 +366,10 @@ class Judging:
             and each.acceptance_hash == prompt.acceptance_hash
             and each.diff_hash == prompts.hash_of(self._diff)
         )
-        return replayed(
-            Reply(without_keys(text), model=each.model, schema_held=each.judge.schema_held)
+        return models.replayed(
+            models.Reply(
+                models.without_keys(text), model=each.model, schema_held=each.judge.schema_held
+            )
             for each in same
             if (text := each.reply) is not None
         )
@@ -377,7 +377,7 @@ class Judging:
     def _note(self, call: models.Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
         answer, prompt = call.answer, self.prompt
-        reply = call.reply or Reply("")
+        reply = call.reply or models.Reply("")
         reported = reply.model
         self.outcome = self.outcome._replace(
             attempts=self.outcome.attempts + 1,
@@ -388,7 +388,7 @@ class Judging:
         if not self.lacks and (lacks := self._lacks(judge)):
             self.lacks, self.outcome = lacks, self.outcome._replace(calibrated=False)
             refused = refused or self._uncalibrated()
-        table = self._calibrated.table if self._calibrated and not self.lacks else None
+        table = self._calibrated if not self.lacks else None
         judgement = judgements.Judgement(
             ts=new_stamp().ts,
             project_run_id=self._request.project_run_id,
@@ -412,8 +412,8 @@ class Judging:
             input_tokens=reply.input_tokens,
             output_tokens=reply.output_tokens,
             cost_usd=reply.cost,
-            agreement=table and table.agreement.value,
-            agreement_interval=table and table.agreement.interval,
+            agreement=table.agreement.value if table else None,
+            agreement_interval=table.agreement.interval if table else None,
         )
         try:
             with locked_trace(self._record, waiting=notify) as file:

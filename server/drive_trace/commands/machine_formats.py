@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from drive_trace import __version__
-from drive_trace.commands.formats import FOR_PROGRAMS, Findings, Format, dumps
-from drive_trace.commands.reported import Location, RelatedPlace, Reported, ReportedFix, unreadable
+from drive_trace.commands import formats
+from drive_trace.commands.formats import Findings, Location, Reported, dumps, unreadable
 from drive_trace.linter.rule import Level, Rule
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.linter.settings import Severity, fingerprint
@@ -59,7 +59,7 @@ def _fingerprints() -> Callable[[Reported], str]:
     return numbered
 
 
-def _related(place: RelatedPlace) -> Mapping[str, object]:
+def _related(place: formats.RelatedPlace) -> Mapping[str, object]:
     return {**place.location._asdict(), "message": place.message}
 
 
@@ -234,7 +234,7 @@ def _notification(report: Reported, root: str | None) -> Mapping[str, object]:
 
 
 def _result(report: Reported, root: str | None, known_by: str) -> Mapping[str, object]:
-    places = (RelatedPlace(each.location, each.message) for each in report.places)
+    places = (formats.RelatedPlace(each.location, each.message) for each in report.places)
     related = [
         {"physicalLocation": _place(where, root), "message": {"text": without_links(message)}}
         for where, message in (*report.related, *places)
@@ -253,7 +253,7 @@ def _result(report: Reported, root: str | None, known_by: str) -> Mapping[str, o
     }
 
 
-def _fix(fix: ReportedFix, root: str | None) -> Mapping[str, object]:
+def _fix(fix: formats.ReportedFix, root: str | None) -> Mapping[str, object]:
     change = {
         "artifactLocation": _artifact(fix.edits[0][0].path, root),
         "replacements": [
@@ -286,6 +286,6 @@ def _region(location: Location) -> Mapping[str, int]:
     return location.range("startLine", "startColumn", "endLine", "endColumn")
 
 
-FORMATS: Mapping[str, Format] = dict(
-    zip(FOR_PROGRAMS, (as_github, as_gitlab, as_json, as_junit, as_sarif), strict=True)
+FORMATS: Mapping[str, formats.Format] = dict(
+    zip(formats.FOR_PROGRAMS, (as_github, as_gitlab, as_json, as_junit, as_sarif), strict=True)
 )

@@ -13,7 +13,6 @@ from drive_trace.comparison import power
 from drive_trace.comparison import runs as compared
 from drive_trace.comparison.answer import MARGIN
 from drive_trace.comparison.repeated import tally
-from drive_trace.comparison.runs import RunManifest
 from drive_trace.comparison.statistics import ALPHA
 from drive_trace.storage.compared_sides import read_prices, read_side
 from drive_trace.storage.files import may_be_there
@@ -81,7 +80,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace plan --suite suite.toml
     """
     past_runs, whose, level = "" if rate else " (assumed)", "", ALPHA
-    planned: dict[str, RunManifest] = {}
+    planned: dict[str, compared.RunManifest] = {}
     if suite is not None:
         file = suite_at(suite, "paths", "cases", "runs", "margin")
         last = file.suite.looks

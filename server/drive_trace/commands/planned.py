@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from drive_trace.commands.asking import read_case
 from drive_trace.commands.models import without_keys
@@ -13,11 +13,9 @@ from drive_trace.commands.terminal import Ended
 from drive_trace.comparison.comparability import Reason
 from drive_trace.comparison.runs import ComparedRun, RunManifest, Side, dead_run
 from drive_trace.grading.prompts import JudgedCase
+from drive_trace.storage.suites import SuiteFile
 from drive_trace.text.wording import first_of, listed, plural, writable
 from drive_trace.trace.times import sortable
-
-if TYPE_CHECKING:
-    from drive_trace.storage.suites import SuiteFile
 
 GATED, INTENT = ("mechanical", "qa"), "intent"
 _NAMED = 3

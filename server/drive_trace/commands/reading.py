@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,14 +15,7 @@ from click.core import ParameterSource
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
-from drive_trace.storage.files import (
-    LeftOut,
-    Problem,
-    TraceRecords,
-    read_bytes,
-    read_trace,
-    with_judgements,
-)
+from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, plural
 
@@ -257,7 +249,7 @@ class Reading(finding.NotRead):
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:
         """A trace with what its grades rest on; where somebody asks, with what git vouches for."""
-        trace = with_judgements(trace, trace.path)
+        trace = disk.with_judgements(trace, trace.path)
         history = self.history_of(trace.path, records)
         if history is None:
             return trace
@@ -288,7 +280,7 @@ class Reading(finding.NotRead):
         named = [*self]
         run_ids = frozenset().union(*(finding.run_ids_in(each.records) for each in named))
         asked = frozenset(self.asked(run_ids.union(self.touched)))
-        self._whole = finding.among(named, self.others(asked), attrgetter("path"))
+        self._whole = finding.among(named, self.others(asked), lambda each: each.path)
         if self.bases:
             self.note_lost(frozenset().union(*(finding.run_ids_in(t.records) for t in self._whole)))
         return asked

@@ -6,13 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from drive_trace.authoring import transcripts
+from drive_trace.authoring import sessions, transcripts, usage
 from drive_trace.authoring.drafts import Refused, Stamp, draft_event
-from drive_trace.authoring.transcripts import Reconstructed, Reconstruction
 from drive_trace.commands import options
 from drive_trace.commands.reading import lines_of_log, read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, write_document
@@ -26,10 +25,6 @@ from drive_trace.text.wording import listed, plural
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import COST
-
-if TYPE_CHECKING:
-    from drive_trace.authoring.sessions import LoggedEvent, SessionLogs
-    from drive_trace.authoring.usage import Usage
 
 _TOLD = ("dispatch_name", "spec_path", "plan_path")
 """Fields that say what an event is about."""
@@ -71,8 +66,6 @@ def reconstruct(session: str, into: str | None, output_format: str, **given: Any
         --project-run-id shop --dry-run
       drive-trace reconstruct session.jsonl --format json --out reconstructed.json
     """
-    from drive_trace.authoring import sessions, usage  # noqa: PLC0415 - not for --help
-
     if given["dry_run"] and into is None:
         raise click.UsageError("--dry-run goes with --into")
     if into is not None and given["out"] is not None:
@@ -119,19 +112,17 @@ def reconstruct(session: str, into: str | None, output_format: str, **given: Any
     write_document(f"{made}\n", given["out"], traces=paths)
 
 
-def _told(session: SessionLogs, run_id: str) -> Reconstruction:
+def _told(session: sessions.SessionLogs, run_id: str) -> transcripts.Reconstruction:
     """What a session tells, in the words of what is told of a transcript."""
-    from drive_trace.authoring.sessions import missing_in  # noqa: PLC0415 - not for --help
-
     events = []
-    for number, told in enumerate(missing_in((), session)[0], 1):
+    for number, told in enumerate(sessions.missing_in((), session)[0], 1):
         stamp = Stamp(f"{session.id}-{number}", str(told.ts))
         event = json.loads(_new(session, told, run_id).draft.record(stamp))
-        events.append(Reconstructed(event, "high", "session", told.lines))
-    return Reconstruction(events, session.operator_turns, session.left_out)
+        events.append(transcripts.Reconstructed(event, "high", "session", told.lines))
+    return transcripts.Reconstruction(events, session.operator_turns, session.left_out)
 
 
-def _new(session: SessionLogs, told: LoggedEvent, run_id: str) -> NewEvent:
+def _new(session: sessions.SessionLogs, told: sessions.LoggedEvent, run_id: str) -> NewEvent:
     draft = draft_event(told.name, run_id, session.id, as_json(dict(told.payload)))
     seen = ("ts", *(name for name, value in told.payload.items() if value is not None))
     # What a tool calls a result, nobody has measured.
@@ -142,11 +133,14 @@ def _new(session: SessionLogs, told: LoggedEvent, run_id: str) -> NewEvent:
 
 
 def _fill(
-    into: str, session: SessionLogs, cost: Usage | Refused, named: str | None, *, dry_run: bool
+    into: str,
+    session: sessions.SessionLogs,
+    cost: usage.Usage | Refused,
+    named: str | None,
+    *,
+    dry_run: bool,
 ) -> None:
     """Write to a trace what it lacks, or print that."""
-    from drive_trace.authoring.sessions import LoggedEvent, missing_in  # noqa: PLC0415 - not for --help
-
     run_id, unknown = named or session.id, list[str]()
 
     def made(data: bytes) -> Sequence[NewEvent] | Refused:
@@ -154,10 +148,10 @@ def _fill(
         run = [json.loads(each.text) for each in lines if each.run == run_id]
         if lines and not run and named is None:
             return Refused(("the trace has other runs: which? --project-run-id ID says it",))
-        told, unknown[:] = missing_in(run, session)
+        told, unknown[:] = sessions.missing_in(run, session)
         is_new = all(each["event_type"] != COST for each in run)
         if is_new and not isinstance(cost, Refused) and {*cost.figures.values()} != {None}:
-            told.append(LoggedEvent(COST, None, cost.figures, (), ("ts",)))
+            told.append(sessions.LoggedEvent(COST, None, cost.figures, (), ("ts",)))
         return [_new(session, each, run_id) for each in told]
 
     written = done(append_events(into, made, waiting=notify, dry_run=dry_run), into)
@@ -170,11 +164,11 @@ def _fill(
         notify(each)
 
 
-def _figures(cost: Usage | Refused) -> dict[str, object] | None:
+def _figures(cost: usage.Usage | Refused) -> dict[str, object] | None:
     return None if isinstance(cost, Refused) else {**cost.figures, "cost_usd": cost.cost}
 
 
-def _json(found: Reconstruction, more: Mapping[str, object]) -> str:
+def _json(found: transcripts.Reconstruction, more: Mapping[str, object]) -> str:
     events = [each._asdict() for each in found.events]
     said = {
         "events": [{key: each[key] for key in each if each[key] is not None} for each in events],
@@ -185,7 +179,7 @@ def _json(found: Reconstruction, more: Mapping[str, object]) -> str:
     return in_json(json.dumps(said, indent=2, ensure_ascii=False))
 
 
-def _lines(found: Reconstruction) -> Iterator[str]:
+def _lines(found: transcripts.Reconstruction) -> Iterator[str]:
     sure = Counter(each.confidence for each in found.events)
     parts = [f"{count} of {each} confidence" for each, count in sure.items()]
     tail = f" ({listed(parts)})" if parts else ""

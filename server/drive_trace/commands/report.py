@@ -14,7 +14,6 @@ from drive_trace.commands.checking import Checking
 from drive_trace.commands.reading import Reading, tell_others
 from drive_trace.commands.terminal import format_of, write_document
 from drive_trace.report import contents
-from drive_trace.report.contents import FindingsByPath, FullReport
 from drive_trace.report.event_log import TraceLog
 from drive_trace.report.sections import report_markdown
 from drive_trace.storage.finding import SearchOptions, omitted
@@ -88,7 +87,7 @@ def report(
 
 def _findings(
     reading: Reading, projects: Projects | None, logs: dict[str, TraceLog]
-) -> FindingsByPath:
+) -> contents.FindingsByPath:
     """What ``check`` finds, by the paths of the traces that it could check, and their logs."""
     checking = Checking(projects)
     checking.logs = logs
@@ -100,7 +99,7 @@ def _findings(
     return {path: found.get(path, ()) for path in checking.checked}
 
 
-def _rendered(report: FullReport, output_format: str) -> str:
+def _rendered(report: contents.FullReport, output_format: str) -> str:
     if output_format == "html":
         from drive_trace.report.html import report_html  # noqa: PLC0415 - the largest of them
 

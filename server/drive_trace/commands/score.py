@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from operator import attrgetter
 
 import click
 
@@ -14,7 +13,6 @@ from drive_trace.commands import options
 from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
 from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard import card, render
-from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
 from drive_trace.storage.configuration import Exemption
@@ -76,7 +74,7 @@ def score(
     traces = _read(found, found, read)
     run_ids = found.asked({*_runs_in(traces), *found.touched})
     others = _read(found.others(run_ids), found, read)  # of the same runs
-    traces = among(traces, others, attrgetter("path"))
+    traces = among(traces, others, lambda each: each.path)
     found.note_lost(_runs_in(traces))
     left_out = omitted(found.left_out)
     scored = card.score(traces, found.unread, left_out, partial(_read_again, read), only=run_ids)
@@ -128,7 +126,7 @@ _Exempt = tuple[str, Exemption, str]
 """A run, what exempts it from ``--require-correct``, and why that does not count, or nothing."""
 
 
-def _exempt(scored: ScoreCard, projects: Projects, reading: Reading) -> Iterator[_Exempt]:
+def _exempt(scored: card.ScoreCard, projects: Projects, reading: Reading) -> Iterator[_Exempt]:
     """The runs that the configurations of all their files exempt. With ``--since``, a run that the
     commit does not have is not one that its configuration was written for.
     """
@@ -140,7 +138,7 @@ def _exempt(scored: ScoreCard, projects: Projects, reading: Reading) -> Iterator
         known = [each for each in found if each is not None]
         if not known or len(known) < len(found):
             continue
-        first = min(known, key=attrgetter("until"))
+        first = min(known, key=lambda each: each.until)
         is_over = first.until < datetime.now(UTC).date()
         why_not = f"the exemption ended on {first.until}" if is_over else ""
         if not all(each.trusted for each in asked):
@@ -151,7 +149,7 @@ def _exempt(scored: ScoreCard, projects: Projects, reading: Reading) -> Iterator
         yield run.run_id, first, why_not
 
 
-def _rendered(scored: ScoreCard, output_format: str, exempt: Sequence[_Exempt]) -> str:
+def _rendered(scored: card.ScoreCard, output_format: str, exempt: Sequence[_Exempt]) -> str:
     if output_format == "json":
         found = [
             {"run_id": run_id, "reason": each.reason, "until": str(each.until), "counts": not why}
@@ -174,7 +172,7 @@ def _rendered(scored: ScoreCard, output_format: str, exempt: Sequence[_Exempt]) 
     return "\n\n".join([text, *said])
 
 
-def _shortcomings(scored: ScoreCard, counted: Sequence[RunScore]) -> Iterator[str]:
+def _shortcomings(scored: card.ScoreCard, counted: Sequence[RunScore]) -> Iterator[str]:
     """Why not every run that counts is CORRECT."""
     if not scored.runs:
         yield "there are no runs"

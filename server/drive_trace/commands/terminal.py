@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
+from typing import IO, Any, ClassVar, TextIO, TypeVar
 
 import click
 
@@ -200,10 +200,6 @@ class ProgressBar:
             self._is_shown = False
 
 
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
-
 class _Output(io.BufferedWriter):
     """Below the text layer, so that every write to the stream comes by. From the first write that
     fails nothing is written any more: what a command finds and records, and its exit code, are the
@@ -213,7 +209,7 @@ class _Output(io.BufferedWriter):
     failure: ClassVar[OSError | None] = None
     """Why some output was lost, unless its reader had enough."""
 
-    def write(self, data: ReadableBuffer, /) -> int:
+    def write(self, data: Any, /) -> int:
         """Write, or take it for written."""
         try:
             return super().write(data)

@@ -143,7 +143,7 @@ def append_feed(request: RecordRequest) -> Merged:
     """Append what counts of the feed over all files of the run, with its changes. Ends the command
     if that cannot be done.
     """
-    merged = _merged(request)
+    merged = preview(request, dry_run=False)
     for note in merged.written.notes:
         notify(f"{request.trace_file}: {note}")
     for other in merged.before.files:
@@ -153,14 +153,10 @@ def append_feed(request: RecordRequest) -> Merged:
     return merged
 
 
-def preview(request: RecordRequest) -> Merged:
+def preview(request: RecordRequest, *, dry_run: bool = True) -> Merged:
     """What :func:`append_feed` would append, if nobody appends meanwhile. Ends the command as that
     does.
     """
-    return _merged(request, dry_run=True)
-
-
-def _merged(request: RecordRequest, *, dry_run: bool = False) -> Merged:
     beside = _beside(request)
     recorded = record_feed(
         request.trace_file,

@@ -8,30 +8,14 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain, product
-from operator import itemgetter
 from typing import NamedTuple
 
 from drive_trace.comparison import power, statistics
+from drive_trace.comparison import runs as compared
 from drive_trace.comparison.comparability import Fact, Reason, comparability
 from drive_trace.comparison.power import Power
 from drive_trace.comparison.repeated import Flip, Tally, change, counted, flips, passes, tally
-from drive_trace.comparison.runs import (
-    COSTS,
-    DIFFERENCES,
-    DOLLARS,
-    SUMS,
-    TIMES,
-    ComparedRun,
-    Cost,
-    CountsTold,
-    RunsOfCase,
-    Side,
-    cases_of,
-    costs_of,
-    log_costs,
-    rank,
-    spent_for_each_correct,
-)
+from drive_trace.comparison.runs import DOLLARS, Cost, CountsTold, RunsOfCase, Side, log_costs, rank
 from drive_trace.grading.calibration import families_of, wilson
 from drive_trace.grading.judgements import Calibrated
 from drive_trace.text.wording import factor, first_of, listed, plural
@@ -155,7 +139,7 @@ def compare(  # noqa: PLR0913 - one for each option
     """Compare two sides. ``allowed`` are the names of what may be unknown, ``calibrated`` is what
     somebody knows of a judge. Nothing is compared that is ``refused`` for a reason.
     """
-    sides, cases = (baseline, candidate), cases_of(baseline, candidate)
+    sides, cases = (baseline, candidate), compared.cases_of(baseline, candidate)
     known, reasons = comparability(baseline, candidate, cases, allowed)
     reasons = (*refused, *reasons)
     answer = by_cost = Answer.NOT_COMPARABLE
@@ -168,8 +152,8 @@ def compare(  # noqa: PLR0913 - one for each option
     if can_be:
         dollars, alpha = dollars_of(cases, rule)
         rule, dollars = rule._replace(alpha=alpha), dollars if rule.by_dollars else None
-        idle = [each for name, each in TIMES.items() if name != rule.time]
-        costs = costs_of(cases, COSTS if rule.by_dollars else idle)
+        idle = [each for name, each in compared.TIMES.items() if name != rule.time]
+        costs = compared.costs_of(cases, compared.COSTS if rule.by_dollars else idle)
         by_cost, why = cost_answer(rule, costs, dollars, cases)
         answer, reasons = final_answer(gate, by_cost, why, cases, rule.level)
         reasons = (*reasons, *_own_family(known))
@@ -199,7 +183,7 @@ def _judged(
     for side in sides:
         calls = [run.score.judgement for run in side.runs if run.score.judgement is not None]
         passed, of = sum(each.verdict == "pass" for each in calls), len(calls)
-        corrected = calibrated.table.corrected(passed, of)
+        corrected = calibrated.corrected(passed, of)
         if corrected is None or any(each.judge.differs(calibrated.judge) for each in calls):
             return None
         found.append(JudgedShare(passed, of, wilson(passed, of), *corrected))
@@ -360,7 +344,7 @@ def _powers(rule: CostRule, costs: Sequence[Cost], cases: Sequence[RunsOfCase]) 
     spreads = [(each, power.spread_of(log_costs(cases, each))) for each in told]
     known = [(spread, each.title) for each, spread in spreads if spread is not None]
     if known:
-        spread, title = max(known, key=itemgetter(0))  # it promises too much of none
+        spread, title = max(known, key=lambda pair: pair[0])  # it promises too much of none
         alpha = rule.alpha / len(told)  # by Holm at the worst
         yield power.power_of(
             title,
@@ -468,7 +452,7 @@ def to_json(found: Comparison) -> dict[str, object]:
         "differences": {
             title: _by_side([side.facts[title].all_runs for side in found.sides])
             | {"per_run": _by_side([side.facts[title].per_run for side in found.sides])}
-            for title in DIFFERENCES
+            for title in compared.DIFFERENCES
         },
         "known": [
             {
@@ -506,8 +490,10 @@ def _told_json(told: CountsTold) -> Mapping[str, object]:
     return _by_side([{"runs": runs, "of": of} for runs, of in told])
 
 
-def _spent_json(runs: Sequence[ComparedRun]) -> Mapping[str, object]:
-    return {each.key: spent_for_each_correct(runs, each) for each in (*SUMS, DOLLARS)}
+def _spent_json(runs: Sequence[compared.ComparedRun]) -> Mapping[str, object]:
+    return {
+        each.key: compared.spent_for_each_correct(runs, each) for each in (*compared.SUMS, DOLLARS)
+    }
 
 
 def _by_side(sides: Sequence[object]) -> dict[str, object]:

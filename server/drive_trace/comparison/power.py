@@ -13,14 +13,8 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
-from drive_trace.comparison.statistics import (
-    ALPHA,
-    HIGHER,
-    Sample,
-    is_significant,
-    quantile,
-    smallest_p,
-)
+from drive_trace.comparison import statistics
+from drive_trace.comparison.statistics import ALPHA, HIGHER, Sample, is_significant, quantile
 from drive_trace.grading.calibration import Z
 from drive_trace.text.wording import are, plural
 
@@ -93,7 +87,7 @@ def chance_of_gate(sizes: Sizes, rate: float, margin: float, alpha: float = ALPH
     """How likely the gate decides where the baseline's rate of passes is ``rate``, and the
     candidate's is lower or higher by ``margin``, whichever is harder to show.
     """
-    if not is_significant(smallest_p(sizes), alpha):
+    if not is_significant(statistics.smallest_p(sizes), alpha):
         return 0.0
     rates = [each for each in (rate - margin, rate + margin) if 0 <= each <= 1]
     return min(

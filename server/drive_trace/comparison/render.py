@@ -24,7 +24,6 @@ from drive_trace.report.metrics import Value
 from drive_trace.scorecard.caveats import by_reason
 from drive_trace.scorecard.run_score import QUALIFIED
 from drive_trace.text import document as doc
-from drive_trace.text.document import Html
 from drive_trace.text.escaping import plain
 from drive_trace.text.html import as_html, document, join, tag
 from drive_trace.text.wording import are, duration, factor, first_of, plural
@@ -84,7 +83,7 @@ def html_page(found: Comparison, generator: str) -> str:
     return document(STYLE, "", f"Drive Trace: {found.answer.words}", html_body(found), footer)
 
 
-def html_body(found: Comparison) -> Html:
+def html_body(found: Comparison) -> doc.Html:
     """What stands in such a page, which has the style of a report."""
     *power, answer = lead(found, "Answer")
     assert isinstance(answer, doc.Section)
@@ -439,7 +438,7 @@ def _interval(interval: Interval, spec: str = ".3f") -> str:
     return f"[{', '.join(_figure(each, spec) for each in interval)}]"
 
 
-def intervals(title: str, drawn: Sequence[Drawn], farthest: float | None) -> Html:
+def intervals(title: str, drawn: Sequence[Drawn], farthest: float | None) -> doc.Html:
     """A line for each interval below its name, and a square at its value. Where the values are
     ratios, ``farthest`` is the largest: they go from its inverse to it. None for shares.
     """

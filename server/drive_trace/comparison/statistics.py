@@ -275,9 +275,7 @@ def per_correct(costs: Sequence[Sample], passes: Sequence[Sample]) -> PerCorrect
     each that passed, else a 0. None where a side has no pass.
 
     The ratio is that of the costs times that of the rates of passes, each weighted by Mantel and
-    Haenszel. A run's score is its cost, from the mean of its case, less its pass by the rate (the
-    delta method): so it counts whether runs that fail cost more. Costs that lie :data:`_FAR`
-    deviations off count as if they lay there (Huber).
+    Haenszel.
     """
     ours = [len(each.baseline) for each in costs]
     logs, passed = ([[*chain(*case)] for case in of] for of in (costs, passes))
@@ -294,12 +292,7 @@ def per_correct(costs: Sequence[Sample], passes: Sequence[Sample]) -> PerCorrect
     p, q = means(passed)
     if not p or not q:
         return None
-    off = [[x - middle for x in case] for case, middle in zip(logs, map(fmean, logs), strict=True)]
-    far = _FAR * median(map(abs, chain(*off))) or math.inf
-    scores = [
-        [max(-far, min(far, x)) - 2 * is_pass / (p + q) for x, is_pass in zip(*case, strict=True)]
-        for case in zip(off, passed, strict=True)
-    ]
+    scores = _scores(logs, passed, (p + q) / 2)
     below, above = means(scores)
     by = above - below
     left = [[*x[:m], *(each - by for each in x[m:])] for m, x in zip(ours, scores, strict=True)]
@@ -311,6 +304,21 @@ def per_correct(costs: Sequence[Sample], passes: Sequence[Sample]) -> PerCorrect
     rate = (sum(chain(*passed)) + 2) / (sum(map(len, passed)) + 4)
     variance = max(joint(left, left), (1 - rate) / rate / total)
     return PerCorrect(shift, variance, own, ways, apart)
+
+
+def _scores(
+    logs: Sequence[Sequence[float]], passed: Sequence[Sequence[float]], rate: float
+) -> list[list[float]]:
+    """A run's score is its cost, from the mean of its case, less its pass by the rate (the delta
+    method): so it counts whether runs that fail cost more. Costs that lie :data:`_FAR` deviations
+    off count as if they lay there (Huber).
+    """
+    off = [[x - middle for x in case] for case, middle in zip(logs, map(fmean, logs), strict=True)]
+    far = _FAR * median(map(abs, chain(*off))) or math.inf
+    return [
+        [max(-far, min(far, x)) - is_pass / rate for x, is_pass in zip(*case, strict=True)]
+        for case in zip(off, passed, strict=True)
+    ]
 
 
 def quantile(alpha: float) -> float:

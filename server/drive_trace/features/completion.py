@@ -10,18 +10,9 @@ from lsprotocol import types
 
 from drive_trace import vocabulary
 from drive_trace.authoring import events
+from drive_trace.authoring import values as field_values
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.values import (
-    Carried,
-    Certainty,
-    Choice,
-    EventContext,
-    Slot,
-    choices_of,
-    is_null_here,
-    open_slot,
-    slot_of,
-)
+from drive_trace.authoring.values import Carried, Certainty, Choice, Slot, choices_of, open_slot
 from drive_trace.features.hover import about_event, about_field, field_at
 from drive_trace.features.new_events import END, Piece, pair, pairs, render, value
 from drive_trace.features.results import View, markup, range_of, without_markup
@@ -88,7 +79,7 @@ class _Request:
     stamp: Stamp
     event: EventType | None
     """The event that the record is or seems to be; None if unknown."""
-    context: EventContext
+    context: field_values.EventContext
     """What the values of fields follow from."""
     joined: Joined
 
@@ -244,7 +235,7 @@ def _slot(field: FieldType, request: _Request) -> Slot:
         return open_slot(field)
     if field.name == "event_type":
         return open_slot(_EVENT_FIELD, _event_names(request))
-    return slot_of(field, request.context)
+    return field_values.slot_of(field, request.context)
 
 
 _EVENT_FIELD = FieldType(
@@ -295,7 +286,7 @@ def _composite(
     """An array or object as a whole, to fill in."""
     about = _about(request, request.cursor.path)
     values = [choice for choice in choices if choice.value is not None]
-    is_null = not request.cursor.path[1:] and is_null_here(field, request.context)
+    is_null = not request.cursor.path[1:] and field_values.is_null_here(field, request.context)
     if isinstance(field.shape, ListShape):
         for choice in values:
             wrapped = Choice([choice.value], choice.note)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import islice
 
 from lsprotocol import types
 
@@ -385,9 +384,9 @@ def inlay_hints(
     """
     document = view.document
     first = point_at(view, where.start).record
-    last = point_at(view, where.end).record
+    last = min(point_at(view, where.end).record, first + MOST_LINES - 1)
     hints = []
-    for record in islice(range(first, last + 1), MOST_LINES):
+    for record in range(first, last + 1):
         line = document.lines[record]
         above = document.lines[record - 1] if record else None
         for place, label, field in sorted(_of_line(view.analysis, line, above, options)):

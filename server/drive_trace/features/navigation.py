@@ -5,7 +5,6 @@ and ``workspace/symbol``: what a trace names, and where else.
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -358,7 +357,7 @@ def best_matches(names: Iterable[SymbolName], query: str) -> list[SymbolName]:
         for place, found in enumerate(names)
         if (rank := _rank(found.name, wanted)) is not None
     )
-    return [found for *_, found in heapq.nsmallest(MOST_SYMBOLS, ranked)]
+    return [found for *_, found in sorted(ranked)[:MOST_SYMBOLS]]
 
 
 def _symbol_starts(run: Run) -> Iterator[tuple[str, Entity, Line]]:

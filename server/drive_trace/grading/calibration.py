@@ -7,8 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
+
+import msgspec
 
 from drive_trace.json_text import STRICT, from_json
 from drive_trace.text.wording import plural, shown
@@ -25,6 +26,7 @@ Z = 1.959963984540054
 """The normal quantile of 0.975, for 95 % intervals."""
 _FAR = 100_000
 """So many labels nobody has."""
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class LabelledCase(NamedTuple):
@@ -59,17 +61,17 @@ class Rate(NamedTuple):
         return self.interval[0] if self.interval is not None else 0.0
 
 
-class Calibration(NamedTuple):
+class Calibration(msgspec.Struct, frozen=True):
     """What a judge's verdicts are worth, held against people's. A *hit* is a human fail that the
     judge calls a fail.
     """
 
-    fail_fail: int
+    fail_fail: Count
     """Human fail, judge fail; the other three are named alike."""
-    fail_pass: int
-    pass_fail: int
-    pass_pass: int
-    invalid: int
+    fail_pass: Count
+    pass_fail: Count
+    pass_pass: Count
+    invalid: Count
     """Rows without a verdict of the judge."""
 
     @property
@@ -266,8 +268,7 @@ def families_of(model: str, more: Mapping[str, Collection[str]] = {}) -> frozens
     name = model.lower()
     if name in _WORDS or name in more:
         return frozenset({name})
-    *before, last = (re.findall("[a-z0-9]+", each) for each in name.split("/"))
-    words = [*chain(*before), *last]
+    last, words = (re.findall("[a-z0-9]+", each) for each in (name.rpartition("/")[2], name))
     found = {
         family
         for family, pattern in _WORDS.items()
@@ -404,7 +405,7 @@ def calibration_json(table: Calibration, lacks: Sequence[str]) -> dict[str, obje
 
 def calibration_in_words(table: Calibration, lacks: Sequence[str]) -> Iterator[str]:
     """The same as lines of text."""
-    width = max(len(f"{count:,}") for count in (*table, table.n, 12345))
+    width = max(len(f"{count:,}") for count in (*msgspec.structs.astuple(table), table.n, 12345))
     yield f"{'':14}{'judge fail':>{width + 8}}{'judge pass':>{width + 8}}"
     for name, fails, passes in (
         ("human fail", table.fail_fail, table.fail_pass),

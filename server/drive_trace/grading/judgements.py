@@ -17,13 +17,12 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 import msgspec
 
-from drive_trace.grading.calibration import AGREEMENT, Calibration
+from drive_trace.grading.calibration import AGREEMENT, Calibration, Count
 from drive_trace.grading.prompts import ModelAnswer, hash_of, read_answer
 from drive_trace.text.codec import bounded
 from drive_trace.text.wording import listed
 from drive_trace.trace.times import sortable
 
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Ordinal: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=99)]
 Sha256: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
 Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -52,9 +51,9 @@ class Judge(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(word for word, *said in both if None not in said and said[0] != said[1])
 
 
-class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
+class Calibrated(Calibration, frozen=True, kw_only=True):
     """What a judge was worth when it was held against people's labels: the table, from which all
-    figures follow, and what it was made with.
+    figures follow, and what it was made with. Nothing that the file claims beside it is believed.
     """
 
     calibration_version: Literal["1"] = "1"
@@ -62,27 +61,15 @@ class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
     judge: Judge
     labelling_rule: str | None = None
     """SHA-256 of the rule that people labelled by; None where none was named."""
-    fail_fail: Count
-    fail_pass: Count
-    pass_fail: Count
-    pass_pass: Count
-    invalid: Count
 
-    @property
-    def table(self) -> Calibration:
-        """The figures; nothing that the file claims beside them is believed."""
-        return Calibration(
-            self.fail_fail, self.fail_pass, self.pass_fail, self.pass_pass, self.invalid
-        )
-
-    def lacks(self, judge: Judge, rule: str | None = None) -> tuple[str, ...]:
+    def lacks_of(self, judge: Judge, rule: str | None = None) -> tuple[str, ...]:
         """Why a judge is not calibrated by this, if labels follow a ``rule``; each in one sentence
         without its full stop.
         """
         changed = [f"its calibration is of another {word}" for word in judge.differs(self.judge)]
         if rule is not None and self.labelling_rule != hash_of(rule):
             changed.append("its labels follow another rule")
-        return (*changed, *self.table.lacks)
+        return (*changed, *self.lacks)
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,16 +13,8 @@ import re
 
 import msgspec
 
-from drive_trace.json_text import (
-    WHITESPACE,
-    Member,
-    Node,
-    NodeKind,
-    ProblemKind,
-    Syntax,
-    SyntaxProblem,
-    split_strings,
-)
+from drive_trace import json_text
+from drive_trace.json_text import Member, Node, NodeKind, ProblemKind, Syntax, SyntaxProblem
 from drive_trace.json_text.problems import MergedProblems, no_record_at_all, putting, quote
 from drive_trace.json_text.tokens import SCALAR_WORD, Expect, Token, TokenReader, value_of
 from drive_trace.stopping import unless_stopped
@@ -224,7 +216,7 @@ class _Reader:
         comma = self.text[at] == "," and self.root_comma is None
         if comma or (self.text[at] == "{" and self.root and self.root.kind is NodeKind.OBJECT):
             return False
-        rest = Span(at, len(self.text.rstrip(WHITESPACE)))
+        rest = Span(at, len(self.text.rstrip(json_text.WHITESPACE)))
         self.report.add(ProblemKind.TEXT_AFTER, rest)
         self.root_comma = None
         return True
@@ -417,7 +409,7 @@ class _Reader:
         if token.type == "string" or SCALAR_WORD.fullmatch(self._text_of(token)):
             self._attach(self._value(token))
             return
-        span = Span(token.span.start, len(self.text.rstrip(WHITESPACE)))
+        span = Span(token.span.start, len(self.text.rstrip(json_text.WHITESPACE)))
         self._unexpected(span, "an object `{…}`")
         self._attach(Node(NodeKind.BROKEN, span, self.text[span.start : span.end]))
         self.tokens.at = len(self.text)
@@ -481,5 +473,5 @@ class _Reader:
 
 def _may_close(text: str) -> bool:
     """Whether as many brackets close as open: else what is long need not be read to its end."""
-    marks = "".join(split_strings(text)[::2])
+    marks = "".join(json_text.split_strings(text)[::2])
     return all(marks.count(opens) == marks.count(closes) for opens, closes in ("{}", "[]"))

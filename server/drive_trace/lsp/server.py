@@ -28,13 +28,7 @@ from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, S
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.linting import CONFIGURATION_GLOBS, Linting, Publisher
-from drive_trace.lsp.workspace.open_traces import (
-    LARGE,
-    NewText,
-    OpenTrace,
-    Workspace,
-    is_trace_text,
-)
+from drive_trace.lsp.workspace.open_traces import LARGE, NewText, OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.followed_file import KnownFile, lines_of
@@ -159,7 +153,7 @@ class TraceServer(LanguageServer):
         options = self._linting.options(uri)
 
         def read() -> _Opened | None:
-            if not (is_named or is_trace_text(uri, text, document.language_id)):
+            if not (is_named or open_traces.is_trace_text(uri, text, document.language_id)):
                 return None
             trace = OpenTrace(uri, version, text, options)
             return trace, None if path is None else KnownFile(str(path), lines_of(trace.records))

@@ -18,15 +18,8 @@ from typing import BinaryIO, NoReturn
 
 from lsprotocol import types
 
+from drive_trace.lsp.rpc import stream
 from drive_trace.lsp.rpc.protocol import is_notification
-from drive_trace.lsp.rpc.stream import (
-    BrokenStreamError,
-    Messages,
-    Outbox,
-    Pipes,
-    log_to_stderr,
-    read_messages,
-)
 from drive_trace.lsp.server import TraceServer
 
 log = logging.getLogger(__name__)
@@ -37,7 +30,7 @@ _GRACE = 3.0
 """Seconds to finish running work, once the client has gone."""
 
 
-def run_over_pipes(pipes: Pipes) -> NoReturn:
+def run_over_pipes(pipes: stream.Pipes) -> NoReturn:
     """Serve one client until it leaves, and exit: 0 after ``shutdown``, else 1."""
     own_log = _prepare()
     if not os.isatty(pipes.source.fileno()):
@@ -83,7 +76,7 @@ def run_over_messages(send: Callable[[bytes], object]) -> Callable[[bytes], int 
     logging.getLogger().addHandler(logging.StreamHandler())
     _collect_seldom()
     protocol = TraceServer().protocol
-    protocol.writer = Messages(send)
+    protocol.writer = stream.Messages(send)
 
     def receive(body: bytes) -> int | None:
         protocol.receive(protocol.read(body))
@@ -95,7 +88,7 @@ def run_over_messages(send: Callable[[bytes], object]) -> Callable[[bytes], int 
 def _prepare() -> logging.Handler:
     sys.setswitchinterval(_SWITCH)
     _collect_seldom()
-    return log_to_stderr()
+    return stream.log_to_stderr()
 
 
 def _collect_seldom() -> None:
@@ -117,7 +110,7 @@ class _Connection:
         self._loop = asyncio.get_running_loop()
         self._finished: asyncio.Future[None] = self._loop.create_future()
         self._protocol = TraceServer().protocol
-        self._protocol.writer = self._outbox = Outbox(out)
+        self._protocol.writer = self._outbox = stream.Outbox(out)
         self._watches_client = watches_client
 
     async def run(self) -> int:
@@ -150,13 +143,15 @@ class _Connection:
 
     def _read(self) -> None:
         try:
-            for body in read_messages(self._source, lambda: self._protocol.arriving.append(None)):
+            for body in stream.read_messages(
+                self._source, lambda: self._protocol.arriving.append(None)
+            ):
                 message = self._protocol.read(body)
                 if is_notification(message, types.EXIT):
                     self._end_soon()
                 self._loop.call_soon_threadsafe(self._take, message)
                 del body, message
-        except BrokenStreamError as error:
+        except stream.BrokenStreamError as error:
             with suppress(RuntimeError):  # the loop has ended already
                 self._loop.call_soon_threadsafe(self._protocol.break_off, error)
         except (OSError, ValueError) as error:

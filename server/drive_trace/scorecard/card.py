@@ -6,15 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from drive_trace.scorecard import measures
+from drive_trace.scorecard import measures, run_score
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs, runs_sharing_events
-from drive_trace.scorecard.run_score import (
-    RunScore,
-    Verdict,
-    standings_in_short,
-    what_would_change_it,
-)
+from drive_trace.scorecard.run_score import RunScore, Verdict, standings_in_short
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
 from drive_trace.text.wording import plural
 from drive_trace.trace.index import Index
@@ -232,7 +227,7 @@ def run_json(run: RunScore) -> dict[str, Any]:
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),
         "judged": _judged_json(run),
         "decided_by": None if deciding is None else {"path": deciding.path, "line": deciding.line},
-        "what_would_change_it": what_would_change_it(run.gate),
+        "what_would_change_it": run_score.what_would_change_it(run.gate),
         "caveats": [
             {
                 "code": str(each.code),

@@ -15,11 +15,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 from drive_trace.storage import files as disk
-from drive_trace.storage.files import why_not_utf8
 
 _COMMON = getattr(os, "O_BINARY", 0) | disk.NO_LINK
 _FLAGS = os.O_RDWR | os.O_APPEND | _COMMON
@@ -52,11 +50,6 @@ class LockedTrace:
             disk.refuse_large(file)
             file.seek(0)
             return file.readall()
-
-    @property
-    def why_not_utf8(self) -> str | None:
-        """See :func:`why_not_utf8`."""
-        return why_not_utf8(self._bytes(0, disk.HEAD))
 
     @property
     def last_line(self) -> bytes:
@@ -127,7 +120,7 @@ def locked_trace(
     handle, is_new = _open_locked(path, create, waiting)
     try:
         trace = LockedTrace(path, handle, is_new=is_new)
-        reason = trace.why_not_utf8
+        reason = disk.why_not_utf8(trace._bytes(0, disk.HEAD))
         if reason is not None:
             raise AppendError(path, reason)
         yield trace
@@ -225,7 +218,8 @@ def _take_lock(path: str, real: str, handle: int, waiting: Callable[[str], None]
         if waiting is None:
             lock(handle)
         else:
-            lock(handle, partial(waiting, f"{path}: another process has the lock; waiting for it"))
+            message = f"{path}: another process has the lock; waiting for it"
+            lock(handle, lambda: waiting(message))
         return os.path.samestat(os.fstat(handle), Path(path).stat())
     except FileNotFoundError:
         return False

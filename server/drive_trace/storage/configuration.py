@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import date
 from fnmatch import fnmatchcase
 from functools import cached_property
-from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from msgspec import Meta, Struct
@@ -41,7 +40,7 @@ class Rules(dict[str, Any]):
     @cached_property
     def settings(self) -> RuleSettings:
         """What it says of each rule."""
-        from drive_trace.storage.rule_tables import settings_of  # noqa: PLC0415 - loads rules
+        from drive_trace.storage.toml_models import settings_of  # noqa: PLC0415 - loads rules
 
         return settings_of(self) if self else DEFAULTS
 
@@ -69,7 +68,7 @@ class RuleName(str):
 
     def __new__(cls, name: str) -> RuleName:
         """Raises ValueError where it means no rule."""
-        from drive_trace.storage.rule_tables import codes_of  # noqa: PLC0415 - loads rules
+        from drive_trace.storage.toml_models import codes_of  # noqa: PLC0415 - loads rules
 
         codes_of(name)
         return super().__new__(cls, name)
@@ -180,7 +179,7 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
         """
         exempt = self.score.exempt
         found = (each for each in exempt if any(fnmatchcase(run_id, g) for g in each.runs))
-        return max(found, key=attrgetter("until"), default=None)
+        return max(found, key=lambda each: each.until, default=None)
 
     def settings_for(self, path: str | None) -> RuleSettings:
         """The settings of a file, by its path from the configuration's folder, with ``/`` in
@@ -188,7 +187,7 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
         """
         settings = self.rules.settings
         if self.unfixable:
-            from drive_trace.storage.rule_tables import codes_of  # noqa: PLC0415
+            from drive_trace.storage.toml_models import codes_of  # noqa: PLC0415
 
             settings = replace(
                 settings, unfixable=frozenset().union(*map(codes_of, self.unfixable))

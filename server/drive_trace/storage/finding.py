@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from enum import StrEnum
 from functools import cache, partial
 from heapq import merge
-from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -356,11 +354,11 @@ class _Search:
             names = {each.name for each in (*files, *folders)}
             if place.inner:
                 place = self._place(place, names)
-            for each in sorted(files, key=attrgetter("name")):
+            for each in sorted(files, key=lambda entry: entry.name):
                 if re.search(_MAY_BE_TRACE, each.name) or self._more.may_name(each.name):
                     yield self._entry(each, place)
             inside: list[_FolderPlace] = []
-            for each in sorted(folders, key=attrgetter("name")):
+            for each in sorted(folders, key=lambda entry: entry.name):
                 name, is_link = each.name, each.is_symlink()
                 if name == ".git":  # git tracks nothing in it, but anything in .svn
                     continue
@@ -586,7 +584,7 @@ def search_folder(trace: str) -> tuple[Path | None, str | None]:
     repositories = (each for each in above if disk.git_folder_of(each) is not None)
     configured = (each for each in above if disk.may_be_there(each / CONFIGURATION_NAME))
     too_large = None
-    for each in chain(repositories, configured):
+    for each in (*repositories, *configured):
         if not disk.holds_home(each):
             return each, None
         too_large = too_large or each

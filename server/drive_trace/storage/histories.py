@@ -9,7 +9,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,7 +92,7 @@ class Histories:
         versions = _versions(root, changes)
         if isinstance(versions, Problem):
             return Problem(path, f"its history cannot be read: {versions.reason}")
-        versions = [*versions, *filter(attrgetter("lost"), _lost_with(deleted, records))]
+        versions = [*versions, *(each for each in _lost_with(deleted, records) if each.lost)]
         head = self._heads.records(path)
         commits = [commit.commit for commit, _ in changes if commit.commit != base]
         known = commits or [each.commit for each in versions]

@@ -12,7 +12,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -57,7 +56,8 @@ class Baseline(Struct, frozen=True):
 
     def known(self, path: str) -> Mapping[str, int]:
         """The fingerprints of a file's known findings, each with its number of lines."""
-        return dict(chain.from_iterable(each.items() for each in self.files.get(path, {}).values()))
+        by_rule = self.files.get(path, {})
+        return {print_: count for each in by_rule.values() for print_, count in each.items()}
 
 
 def read_baseline(text: str) -> Baseline | tuple[TextProblem, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
@@ -14,14 +15,20 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args,
 import msgspec
 from msgspec import Meta
 
-from drive_trace.linter.rules import RULES
+from drive_trace.linter.rules import GROUPS, RULES, SETTABLE, selected
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
-from drive_trace.storage.configuration import CONFIGURATION_NAME, INNER_PATH, Configuration, Rules
+from drive_trace.storage.configuration import (
+    CONFIGURATION_NAME,
+    INNER_PATH,
+    SEVERITIES,
+    Configuration,
+    Rules,
+    SeverityWord,
+)
 from drive_trace.storage.files import Problem, inside, may_be_there, read_regular, why
 from drive_trace.storage.patterns import is_pattern
 from drive_trace.storage.projects import FileProblem, ParsedFiles, Project, TextProblem, shown_path
 from drive_trace.storage.replace import write_whole
-from drive_trace.storage.rule_tables import entry_of, settings_of, unknown_rule
 from drive_trace.storage.toml_text import Fault, KeyPath, problems_at, read_toml
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import listed
@@ -238,6 +245,59 @@ def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:
     found = {key: [*faults({key: entry}, Rules, ("rules",))] for key, entry in given.items()}
     valid = {key: given[key] for key, wrong in found.items() if not wrong}
     return settings_of(valid), tuple(each.message for wrong in found.values() for each in wrong)
+
+
+# What may stand below ``[rules]``, and what it says of each rule
+
+
+def settings_of(rules: Mapping[str, Any]) -> RuleSettings:
+    """What a table ``[rules]`` says of each rule."""
+    tables: dict[str, dict[str, Any]] = {}
+    # What names fewer rules decides: a rule's own name before a glob, and a glob before a group.
+    for name in sorted(rules, key=lambda each: (each in RULES, each not in GROUPS)):
+        entry = rules[name] if isinstance(rules[name], dict) else {"severity": rules[name]}
+        for code in SETTABLE.keys() & selected(name):
+            tables[code] = {**tables.get(code, {}), **entry}
+    options = {
+        code: {name: value for name, value in table.items() if name != "severity"}
+        for code, table in tables.items()
+    }
+    return RuleSettings(
+        {code: SEVERITIES[each["severity"]] for code, each in tables.items() if "severity" in each},
+        {code: set_ones for code, set_ones in options.items() if set_ones},
+    )
+
+
+def entry_of(name: str) -> Any:
+    """The type of what stands at a name below ``[rules]``; None where it names nothing."""
+    if name in SETTABLE:
+        return SeverityWord | _table_of(name)
+    return SeverityWord if name in GROUPS or (name not in RULES and selected(name)) else None
+
+
+@cache
+def _table_of(code: str) -> type[msgspec.Struct]:
+    """What the table of a rule may say."""
+    fields: list[Any] = [("severity", SeverityWord, SETTABLE[code].severity.label)]
+    for each in SETTABLE[code].options:
+        kind: Any = Annotated[type(each.default), Meta(ge=0)]
+        fields.append((each.name.replace("-", "_"), kind, each.default))
+    return msgspec.defstruct(code, fields, rename="kebab", forbid_unknown_fields=True)
+
+
+def codes_of(name: str) -> Sequence[str]:
+    """The rules that a name means. Raises ValueError where it means none."""
+    if found := selected(name):
+        return found
+    raise ValueError(unknown_rule(name))
+
+
+def unknown_rule(name: str) -> str:
+    """Why nothing may stand at a name below ``[rules]``."""
+    if name in RULES:
+        return f"`{name}` cannot be set: what is not read is always told"
+    guess = nearest(name, [*SETTABLE, *GROUPS])
+    return f"`{printable(name)}` is no rule" + (f" — did you mean `{guess}`?" if guess else "")
 
 
 # A rule that is turned off: comments and layout stay

@@ -19,16 +19,7 @@ from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, event_of, latest, name_of
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Run
-from drive_trace.vocabulary import (
-    DISPATCH,
-    EVENTS,
-    FEEDS,
-    LIFETIMES,
-    ROUND,
-    SLICE,
-    Entity,
-    Lifetime,
-)
+from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, Lifetime
 
 _FAR = 2000
 """On how many lines above and below the run of a place is looked for."""
@@ -145,7 +136,7 @@ def scope_at(index: Index, lines: Sequence[Line], record: int, run_id: str | Non
             entity: tuple(islice(_opened(index, run, of, at), _MOST_OPEN))
             for entity, of in LIFETIMES.items()
         },
-        {name: line for name in FEEDS if (line := _last(run, (name,), at)) is not None},
+        {name: line for name in vocabulary.FEEDS if (line := _last(run, (name,), at)) is not None},
         end is not None and (start is None or start.order < end.order),
     )
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +58,7 @@ def _code_lens(request: TraceRequest, _params: types.CodeLensParams) -> list[typ
 
 
 @resolves(types.CODE_LENS_RESOLVE)
-def _resolve_lens(
-    _client: Client, request: TraceRequest | None, lens: types.CodeLens
-) -> types.CodeLens:
+def _resolve_lens(_client: Client, request: TraceRequest | None, lens: types.CodeLens) -> object:
     if request is None:
         return resolve_lens(None, lens)
     return resolve_lens(request.analysis, lens, request.joined)
@@ -78,9 +75,7 @@ def _inlay_hint(request: TraceRequest, params: types.InlayHintParams) -> list[ty
 
 
 @resolves(types.INLAY_HINT_RESOLVE)
-def _resolve_hint(
-    _client: Client, request: TraceRequest | None, hint: types.InlayHint
-) -> types.InlayHint:
+def _resolve_hint(_client: Client, request: TraceRequest | None, hint: types.InlayHint) -> object:
     return hover.resolve_hint(request.analysis if request is not None else None, hint)
 
 
@@ -118,8 +113,8 @@ def _definition(request: TraceRequest, params: types.DefinitionParams) -> object
 
     async def where_else() -> object:
         """The beginnings of a run in other traces; if there are none, the one in this trace."""
-        found = [*chain(*await request.on_others(named.value, work))]
-        return found or await request.result_of(own)
+        others = await request.on_others(named.value, work)
+        return [each for found in others for each in found] or await request.result_of(own)
 
     if named.entity is Entity.PATH:
         return file_or_start()
@@ -149,9 +144,7 @@ def _references(request: TraceRequest, params: types.ReferenceParams) -> object:
 
 
 @handles(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
-def _highlights(
-    request: TraceRequest, params: types.DocumentHighlightParams
-) -> list[types.DocumentHighlight] | None:
+def _highlights(request: TraceRequest, params: types.DocumentHighlightParams) -> object:
     return navigation.document_highlights(request.view, request.point(params.position))
 
 
@@ -170,9 +163,7 @@ def _folds(request: TraceRequest, _params: types.FoldingRangeParams) -> JsonText
 
 
 @handles(types.TEXT_DOCUMENT_SELECTION_RANGE, if_closed=())
-def _selections(
-    request: TraceRequest, params: types.SelectionRangeParams
-) -> list[types.SelectionRange]:
+def _selections(request: TraceRequest, params: types.SelectionRangeParams) -> object:
     roots = request.trace.outline()
     return [
         structure.selection_range(request.view, roots, request.point(position))
@@ -231,16 +222,12 @@ def _formatting(request: TraceRequest, _params: types.DocumentFormattingParams) 
 
 
 @handles(types.TEXT_DOCUMENT_RANGE_FORMATTING, if_closed=())
-def _range_formatting(
-    request: TraceRequest, params: types.DocumentRangeFormattingParams
-) -> JsonText:
+def _range_formatting(request: TraceRequest, params: types.DocumentRangeFormattingParams) -> object:
     return format_range(request.view, params.range)
 
 
 @handles(types.TEXT_DOCUMENT_PREPARE_RENAME)
-def _prepare_rename(
-    request: TraceRequest, params: types.PrepareRenameParams
-) -> types.PrepareRenamePlaceholder | None:
+def _prepare_rename(request: TraceRequest, params: types.PrepareRenameParams) -> object:
     return navigation.prepare_rename(request.view, request.point(params.position))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from lsprotocol import types
@@ -15,7 +16,7 @@ from drive_trace.authoring.drafts import draft_of_record
 from drive_trace.authoring.emitting import Wanted
 from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
-from drive_trace.features.runs import SHOW_RUN, choices
+from drive_trace.features.runs import SHOW_RUN, JoinedRun, choices
 from drive_trace.lsp.handlers import Handlers, TraceRequest, done, refusal, says_yes, show_document
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -25,14 +26,9 @@ from drive_trace.storage.emitting import filled
 from drive_trace.storage.files import why
 from drive_trace.storage.linked_files import write_run_page
 from drive_trace.storage.recording import NewEvent, append_events, new_stamp, record_feed
+from drive_trace.trace.line import Line
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import GRADE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from drive_trace.features.runs import JoinedRun
-    from drive_trace.trace.line import Line
 
 APPEND = "driveTrace.append"
 """The command that appends an event to the file of an open trace."""
@@ -160,12 +156,10 @@ def page_of(run: JoinedRun, lines: Sequence[Line]) -> str:
     """The page of a run: its card over all files, and the report on the events of this one. The
     time grows with the number of events.
     """
-    from drive_trace.report.sections import (  # noqa: PLC0415 - nothing else needs it
-        run_report_markdown,
-    )
+    from drive_trace.report import sections  # noqa: PLC0415 - nothing else needs it
 
     events = events_of_run(lines, run.run.run_id)
-    return run_report_markdown(run.full_headline, run.card, run.run, events)
+    return sections.run_report_markdown(run.full_headline, run.card, run.run, events)
 
 
 def _strings(command: str, argument: object, *names: str) -> list[str]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from drive_trace.features import new_events
 from drive_trace.features.events import event_json, page_json
 from drive_trace.features.results import JsonText, dumps
-from drive_trace.features.runs import (
-    RunFile,
-    headlines_of,
-    run_at_json,
-    run_json,
-    run_near,
-)
+from drive_trace.features.runs import RunFile, headlines_of, run_at_json, run_json, run_near
 from drive_trace.lsp.handlers import Handlers, OwnHandlers, Services, TraceRequest, done
 from drive_trace.lsp.handlers.reports import NO_RUN
 from drive_trace.lsp.rpc import messages
@@ -57,7 +51,7 @@ class Views(Handlers):
             "driveTrace/composeEvent": (messages.ComposeEventParams, self._compose_event),
             "driveTrace/events": (messages.EventsParams, self._page),
             "driveTrace/event": (messages.EventParams, self._event),
-            "driveTrace/compare": (messages.CompareParams, self._compare),
+            "driveTrace/compare": (messages.CompareParams, partial(in_thread, self._compared)),
         }
 
     # Runs
@@ -105,7 +99,7 @@ class Views(Handlers):
             name = folder.name if folder is not None and len(folders) > 1 else None
             found.append(dumps(run_json(run, name, _files(parts, counts))))
         count = sum(self._runs.waiting(each) or 0 for each in folders)
-        unread = chain(*map(self._runs.not_read, folders))
+        unread = [each for folder in folders for each in self._runs.not_read(folder)]
         card = ScoreCard(tuple(joined.run for _, joined in runs), (), tuple(unread))
         summary = dumps([*headlines_of(card, is_final=count == 0)])
         members = b",".join(found), count, summary
@@ -174,9 +168,6 @@ class Views(Handlers):
         return event_json(request.analysis, at.record)
 
     # Two sides of runs
-
-    async def _compare(self, params: messages.CompareParams) -> dict[str, object]:
-        return await in_thread(self._compared, params)
 
     def _compared(self, params: messages.CompareParams) -> dict[str, object]:
         # Nothing else needs these, and they take a moment to load.

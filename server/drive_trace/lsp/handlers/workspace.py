@@ -17,7 +17,7 @@ from drive_trace.lsp.handlers import Handlers
 from drive_trace.lsp.rpc.capabilities import key_of, path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.runs import Beside, beside_of
+from drive_trace.lsp.workspace.runs import beside_of
 
 log = logging.getLogger(__name__)
 
@@ -144,13 +144,8 @@ class PulledDiagnostics(Handlers):
         parts: Mapping[Path, Collection[str]],
     ) -> DiagnosticReport | None:
         beside = beside_of(self._runs, uri, parts.get(path, ()))
-        return await in_thread(self._report, path, previous, options, beside)
-
-    def _report(
-        self, path: Path, previous: str | None, options: DiagnosticOptions, beside: Beside | None
-    ) -> DiagnosticReport | None:
         try:
-            return self._runs.closed.report(path, previous, options, beside)
+            return await in_thread(self._runs.closed.report, path, previous, options, beside)
         except Exception:
             log.exception("%s cannot be looked at", path)  # which must not fail all the others
             return None

@@ -9,7 +9,6 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -304,7 +303,7 @@ class Following:
         await in_thread(self._runs.look_at_records, reals)
         is_open = self._runs.open_reals()
         closed = [real for real in reals if real not in is_open]
-        await in_thread(partial(self._closed.look, closed, settle=settle))
+        await in_thread(lambda: self._closed.look(closed, settle=settle))
         await self._complete()
         self._after_look()
 

@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -254,7 +253,7 @@ class Configurations:
         that is None, by URI: lists as JSON text, empty once the problems are solved.
         """
         wanted = (each for path, each in self._found.items() if folders is None or path in folders)
-        found = dict.fromkeys(chain.from_iterable(each.problems for each in wanted))
+        found = dict.fromkeys(problem for each in wanted for problem in each.problems)
         by_file: dict[Path, list[dict[str, Any]]] = {path: [] for path in self._reported}
         for problem in found:
             by_file.setdefault(problem.file, []).append(_diagnostic(problem, encoding))
