@@ -199,8 +199,9 @@ class Index:
     def named(self) -> defaultdict[Key, list[Line]]:
         """The events by what else they name; see :func:`keys_of`. An edit keeps it up to date."""
         found = defaultdict[Key, list[Line]](list)
-        runs = self.runs.values()
-        lines = chain.from_iterable(run.events(name) for run in runs for name in _SHARED)
+        lines = chain.from_iterable(
+            run.events(name) for run in self.runs.values() for name in _SHARED
+        )
         for line in sorted(lines, key=_order):
             for key in keys_of(line):
                 found[key].append(line)
@@ -218,11 +219,8 @@ class Index:
         """The events of each id that several have: most often there is none, and only these few are
         grouped.
         """
-        lines = [*chain.from_iterable(self._valid.values())]
-        ids = [line.facts[EVENT_ID] for line in lines]
         found = defaultdict[object, LineSet](LineSet)
-        counts = Counter(ids) if len(set(ids)) < len(ids) else {}
-        for line in in_order(line for line in lines if counts and counts[line.facts[EVENT_ID]] > 1):
+        for line in in_order(_sharing_ids([*chain.from_iterable(self._valid.values())])):
             found[line.facts[EVENT_ID]].append(line)
         return found
 
@@ -230,11 +228,9 @@ class Index:
         """The events of a run that are copies of one above them. Only the run is looked at, as each
         keystroke asks.
         """
-        lines = self.runs[run_id].lines if run_id in self.runs else ()
-        if len({line.facts[EVENT_ID] for line in lines}) == len(lines):
-            return ()
+        alike = _sharing_ids(self.runs[run_id].lines) if run_id in self.runs else ()
         first: dict[Identity, Line] = {}
-        return [line for line in lines if first.setdefault(identity_of(line), line) is not line]
+        return [line for line in alike if first.setdefault(identity_of(line), line) is not line]
 
     def having(self, name: str, field: str, value: object) -> LineSet:
         """The events of one name in which a field has a value, of all runs."""
@@ -342,6 +338,13 @@ _MADE_OF_LINES = {
     name for name, each in vars(Index).items() if isinstance(each, cached_property)
 } - _KEPT_UP_TO_DATE
 """What an edit has made anew."""
+
+
+def _sharing_ids(lines: Sequence[Line]) -> Sequence[Line]:
+    """Those of some lines whose event id another one has, too: most often none."""
+    ids = [line.facts[EVENT_ID] for line in lines]
+    counts = Counter(ids if len(set(ids)) < len(ids) else ())
+    return [line for line, id_ in zip(lines, ids, strict=True) if counts[id_] > 1] if counts else []
 
 
 def _is_part_of(run: Run, other: Run) -> bool:
