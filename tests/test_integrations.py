@@ -365,6 +365,7 @@ def test_the_action_reports_in_the_summary_of_the_job(tmp_path: Path) -> None:
     assert code == 0
     assert summary.startswith("# Drive Trace report")
     assert acted(tmp_path, PATHS="examples/projects/checkout-retry", REPORT="false")[2] == ""
+    assert acted(tmp_path, PATHS="examples", REPORT="true", SINCE="no commit")[::2] == (2, "")
 
 
 def test_the_outputs_are_those_of_a_step() -> None:
