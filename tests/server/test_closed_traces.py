@@ -23,21 +23,10 @@ from tests.server.support import write
 from tests.support.client_text import event, graded, triage
 
 
-def append(path: Path, text: str) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(text)
-
-
 def options(path: Path) -> DiagnosticOptions:
     members = frozenset[str]()
     encoding = PositionEncoding.UTF16
     return DiagnosticOptions(path.as_uri(), encoding, 1000, lambda _: None, members, DEFAULTS)
-
-
-def events(closed: ClosedTraces) -> dict[str, int]:
-    return {
-        each.path.parent.name: each.parts["run-1"].event_count for each in closed.holders("run-1")
-    }
 
 
 def look(closed: ClosedTraces) -> bool:
@@ -162,3 +151,12 @@ def test_a_file_without_an_event_is_an_input_not_read(tmp_path: Path) -> None:
     write(pointer, triage())
     assert look(closed)
     assert runs.unread(tmp_path) == []
+
+
+def test_what_is_gone_is_no_input(tmp_path: Path) -> None:
+    path = write(tmp_path / "trace.jsonl", triage())
+    closed = ClosedTraces([tmp_path])
+    look(closed)
+    path.unlink()
+    closed.look(each.real for each in closed.seen())
+    assert WorkspaceRuns(Workspace(), closed).unread(tmp_path) == []
