@@ -64,6 +64,10 @@ def test_a_session_is_followed_by_its_log_its_folder_and_its_id(
     (kept,) = trace.parent.glob("*.provenance.ndjson")
     entry = json.loads(kept.read_text().splitlines()[-1])
     assert (entry["writer"], entry["source"], entry["measured"]) == ("tokens", SESSION, [*COUNTS])
+    page = run("report", "--format", "html", trace).out
+    assert f'href="vscode://file{path}"' in page
+    kept.write_text(kept.read_text().replace(SESSION, "../../-shop/" + SESSION))
+    assert f"vscode://file{path}" not in run("report", "--format", "html", trace).out
     for unknown in ("no-such-session", ""):
         assert add(trace, unknown).code == 2
     assert "nor a session of this id in" in add(trace, "no-such-session").err
@@ -91,7 +95,7 @@ def test_what_is_missing_is_listed_and_a_part_is_not_recorded(trace: Path, tmp_p
     assert "agent-b1.jsonl" in refused(trace, path)  # no link is followed
     ran = add(trace, path, flags=("--partial",))
     assert (ran.code, trace.read_text()) == (0, triage())
-    assert ran.out.split()[-4:] == ["20", "35", "180", "14"]
+    assert ran.out.splitlines()[1].split()[-4:] == ["20", "35", "180", "14"]
     assert "agent-b1.jsonl is not here, and not counted" in ran.err
     assert "nothing was recorded" in ran.err
     path.unlink()

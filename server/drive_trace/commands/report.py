@@ -19,6 +19,7 @@ from drive_trace.report.sections import report_markdown
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.git import pages_of, place_of
 from drive_trace.storage.projects import Projects
+from drive_trace.storage.session_logs import log_named
 from drive_trace.text.escaping import json_document
 from drive_trace.text.html import file_address
 
@@ -66,11 +67,13 @@ def report(
     run_ids = reading.read_whole()
     logs: dict[str, TraceLog] = {}
     findings = _findings(reading, search.projects, logs) if chosen != "json" else None
-    traces = []
+    traces, sources = [], dict[str, str]()
     for each in reading:
         # What was not checked, or by another process, is read here.
         log = logs.get(each.path) or read_log(each.records, each.path, each.provenance)
         traces.append(log._replace(summary=reading.vouched(log.summary, each.records)))
+        entries = each.provenance.entries if each.provenance is not None else {}
+        sources |= {id_: entry.source for id_, entry in entries.items() if entry.source}
     made = contents.report_on(traces, reading.unread, omitted(reading.left_out), findings, run_ids)
     if chosen == "html":
         addresses = {each.path: file_address(os.path.abspath(each.path)) for each in made.traces}  # noqa: PTH100 - that would follow links
@@ -78,7 +81,9 @@ def report(
         places = {path: place[0] for path in known if (place := place_of(path)) is not None}
         pages = {root: pages_of(root) for root in {*places.values()}}
         shown = {path: pages[root] for path, root in places.items()}
-        made = made._replace(addresses=known, pages=shown)
+        logs_of = {source: log_named(source) for source in {*sources.values()}}
+        opened = {id_: file_address(path) for id_, of in sources.items() if (path := logs_of[of])}
+        made = made._replace(addresses=known, pages=shown, transcripts=opened)
     inputs = [*(trace.path for trace in made.traces), *(each.path for each in reading.unread)]
     write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     tell_others(reading.others_found)

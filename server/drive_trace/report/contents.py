@@ -102,6 +102,8 @@ class FullReport(NamedTuple):
     """By the path of a trace where VS Code opens it, if the page is to lead there."""
     pages: Mapping[str, tuple[str, Container[str]]] = {}
     """By the same where the web shows the files of its commit, and which these are."""
+    transcripts: Mapping[str, str | None] = {}
+    """By the id of an event where VS Code opens the log that it was measured from."""
 
     def by_run(self) -> dict[str, list[Event]]:
         """The events of each run, in order."""

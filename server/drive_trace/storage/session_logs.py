@@ -55,6 +55,16 @@ def _logs_of(session: str) -> list[str]:
     return [session, *_agents_in(path.with_suffix(""))]
 
 
+def log_named(id_: str) -> str | None:
+    """The whole path of the log of a session or a subagent, by its id, which may be untrusted: it
+    names a log among the user's own, or none.
+    """
+    if not _ID.fullmatch(id_):
+        return None
+    subagents = _homes()[0].glob(f"*/*/{_SUBAGENTS}/agent-{id_}.jsonl")
+    return next((str(Path(each).absolute()) for each in [*_of_id(id_), *map(str, subagents)]), None)
+
+
 def log_lines(path: str) -> Iterator[str]:
     """The lines of a log, each with its newline; a log is read while others may write to it. Raises
     OSError or ValueError.

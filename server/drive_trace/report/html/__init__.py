@@ -304,11 +304,14 @@ class _Page:
         return tag("tr", *cells, "\n", id=id_, data_e=sections.anchor("e", event.event_id))
 
     def _links(self, event: Event) -> Iterator[doc.Words]:
-        """Where an event leads out of the page: to a pull request, and to the spec or plan that it
-        is about, in VS Code, and on the web as the commit has it.
+        """Where an event leads out of the page: to a pull request, to the log of the session that
+        it was measured from, and to the spec or plan that it is about, in VS Code, and on the web
+        as the commit has it.
         """
         if (url := html.web_address(event.values.get("pr_ref"))) is not None:
             yield doc.link(url, " pull request")
+        if (log := self.report.transcripts.get(event.event_id)) is not None:
+            yield doc.link(log, " transcript")
         address = self.report.addresses.get(event.path, "")
         about = [event.values.get(f"{name}_path") for name in ("spec", "plan", "artifact")]
         web, committed = self.report.pages.get(event.path, ("", ()))
