@@ -33,10 +33,10 @@ linting.PATIENCE = float(sys.argv.pop())
 GATE = sys.argv.pop()
 read = projects.disk.read_regular
 
-def slowly(path):
+def slowly(path, **options):
     with open(GATE) as gate:
         gate.read()
-    return read(path)
+    return read(path, **options)
 
 projects.disk = SimpleNamespace(**{**vars(projects.disk), "read_regular": slowly})
 main()
