@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from drive_trace import vocabulary
 from drive_trace.authoring import values
 from drive_trace.authoring.drafts import Stamp
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace.scope import RUN_ENDS, RUN_STARTS, Opened, Scope
 from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, EventType
 
@@ -15,7 +15,7 @@ _RUN_HERALDS = tuple(each.name for each in EVENTS.values() if {*each.leads_to} &
 _WITHIN_ROUNDS = tuple({*ROUND.members} - {ROUND.opener, ROUND.closer})
 
 
-class Composed(NamedTuple):
+class Composed(Frozen, frozen=True):
     """An event with what is known of it."""
 
     event: EventType

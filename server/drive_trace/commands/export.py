@@ -13,7 +13,7 @@ from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
 from drive_trace.commands.terminal import notify, write_document
 from drive_trace.report.contents import report_on
 from drive_trace.report.export import WRITERS, exported
-from drive_trace.scorecard.card import ILLEGIBLE
+from drive_trace.scorecard.caveats import ILLEGIBLE
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import first_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -21,6 +21,7 @@ from drive_trace.storage.files import LeftOut, Problem, verdicts_beside
 from drive_trace.storage.projects import shown_path
 from drive_trace.storage.recording import RECORDED, Merged, Refuse, record_feed
 from drive_trace.text.escaping import printable
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
@@ -82,7 +83,7 @@ def record(mechanical: str | None, qa: str | None, intent: str | None, **where: 
 # The files of a run
 
 
-class FilesBeside(NamedTuple):
+class FilesBeside(Frozen, frozen=True):
     """The files that may hold a run, beside the one that is written to."""
 
     paths: Sequence[str]
@@ -121,7 +122,7 @@ WHERE = ("trace_file", "project_run_id", "only_this_file", "paths")
 """The options that all who record have."""
 
 
-class RecordRequest(NamedTuple):
+class RecordRequest(Frozen, frozen=True):
     """What is to be recorded, and where. The options of a command that records fill it by name."""
 
     feed: str

@@ -18,8 +18,7 @@ from msgspec import msgpack
 
 from drive_trace.grading.judgements import Gating, Judgement, Verdicts
 from drive_trace.report.fleet import Row, row_of
-from drive_trace.scorecard.card import CHANGED
-from drive_trace.scorecard.caveats import Uncounted, Unread
+from drive_trace.scorecard.caveats import CHANGED, Uncounted, Unread
 from drive_trace.scorecard.run_lines import HASH
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, without_lines
@@ -362,17 +361,13 @@ class KeptTraces:
         kept = self._cache.get_many(keys)
         for file, key in zip(files, keys, strict=True):
             if self._rules[0] is not file.settings:
-                self._rules = file.settings, identity_of(file.settings)
+                told = b"" if file.settings is None else in_bytes(repr(file.settings))
+                self._rules = file.settings, told and disk.digest_of(told)
             (_, rules), data = self._rules, kept.get(key)
             state = state_from(data) if data is not None else None
             if state is not None and file.settings is not None and state.rules != rules:
                 state = None
             yield File(file.path, file.name, file.settings, rules, key, state)
-
-
-def identity_of(settings: RuleSettings | None) -> bytes:
-    """Identifies settings; empty without any."""
-    return b"" if settings is None else disk.digest_of(in_bytes(repr(settings)))
 
 
 def _unchanged(file: File) -> TraceState | None:

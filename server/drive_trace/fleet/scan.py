@@ -25,8 +25,7 @@ from drive_trace.fleet.kept import (
 )
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.report.fleet import Row
-from drive_trace.scorecard.card import CHANGED, ILLEGIBLE
-from drive_trace.scorecard.caveats import Uncounted, Unread
+from drive_trace.scorecard.caveats import CHANGED, ILLEGIBLE, Uncounted, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs
 from drive_trace.scorecard.scoring import ScoredTrace, score_run
 from drive_trace.storage.files import Problem, digest_of, verdicts_beside

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from drive_trace.scorecard import measures, run_score
-from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard.caveats import CHANGED, ILLEGIBLE, NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs, runs_sharing_events
 from drive_trace.scorecard.run_score import RunScore, Verdict, standings_in_short
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import plural
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import sharing
@@ -23,7 +24,7 @@ NO_RUN_SIGNAL = "no correctness signal was recorded"
 NO_RUN_CORRECT = "no run was graded CORRECT"
 
 
-class ScoreCard(NamedTuple):
+class ScoreCard(Frozen, frozen=True):
     """All runs of the traces given."""
 
     runs: tuple[RunScore, ...]
@@ -89,12 +90,6 @@ class ScoreCard(NamedTuple):
     def correct_tokens(self) -> measures.Tokens:
         """The token feed summed over the CORRECT runs."""
         return self.efficiency.tokens if self.efficiency else dict.fromkeys(TOKEN_FIELDS)
-
-
-ILLEGIBLE = "no line of it names a run"
-"""Why a file is not read that has lines and no run."""
-CHANGED = "changed while runs were joined"
-"""Why the lines of a file are not known that has been read."""
 
 
 def score(

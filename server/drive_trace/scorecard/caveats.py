@@ -18,6 +18,7 @@ from typing import NamedTuple, cast
 
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import first_of, numbered_lines, plural
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.line import FlaggedLine, Line, feed_named, feed_with_fields, time_in
@@ -34,7 +35,7 @@ MOST_STRAYS = 10
 _LONGEST = 80
 
 
-class Uncounted(NamedTuple):
+class Uncounted(Frozen, frozen=True, order=True):
     """A line that readers reject, or whose type they do not know."""
 
     line: int
@@ -203,6 +204,12 @@ class LineRef(NamedTuple):
     """From 1."""
 
 
+ILLEGIBLE = "no line of it names a run"
+"""Why a file is not read that has lines and no run."""
+CHANGED = "changed while runs were joined"
+"""Why the lines of a file are not known that has been read."""
+
+
 class Unread(NamedTuple):
     """An input that could not be read at all."""
 
@@ -217,7 +224,7 @@ def by_reason(unread: Sequence[Unread]) -> Mapping[str, Sequence[str]]:
     return {reason: [each.path for each in unread if each.reason == reason] for reason in reasons}
 
 
-class Omitted(NamedTuple):
+class Omitted(Frozen, frozen=True):
     """What a search of folders came upon and did not read."""
 
     files: tuple[Unread, ...] = ()
@@ -247,7 +254,7 @@ class Omitted(NamedTuple):
 NOTHING_OMITTED = Omitted()
 
 
-class Caveat(NamedTuple):
+class Caveat(Frozen, frozen=True):
     """One caveat of one run."""
 
     code: CaveatCode

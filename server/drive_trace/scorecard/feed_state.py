@@ -87,7 +87,8 @@ class JoinedFeed(msgspec.Struct, frozen=True):
         """Why nothing is merged where the run's score counts another event: the one with the
         latest ``ts`` is a copy.
         """
-        counted, scored = self.counted, run and (run.correctness if feed == GRADE else run.tokens)
+        counted = self.counted
+        scored = run if run is None else run.correctness if feed == GRADE else run.tokens
         if counted is None or scored is None or counted.values == scored.values:
             return None
         return (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, ScoreCard
-from drive_trace.scorecard.caveats import CaveatCode, uncounted_phrases
+from drive_trace.scorecard.card import NO_RUN_SIGNAL, ScoreCard
+from drive_trace.scorecard.caveats import ILLEGIBLE, CaveatCode, uncounted_phrases
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
 from drive_trace.scorecard.outline import LineWords, decided_by, in_short, outline
 from drive_trace.scorecard.run_score import RunScore, Verdict, cause

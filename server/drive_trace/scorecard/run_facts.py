@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from drive_trace.scorecard.caveats import LineRef
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace.line import TS, Line, earliest, latest, name_of
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Length, Run, length_of, work_of
@@ -22,7 +23,7 @@ _LONGEST_SUMMARY = 1000
 """Characters."""
 
 
-class Halt(NamedTuple):
+class Halt(Frozen, frozen=True):
     """An assumption that turned out false."""
 
     line: LineRef
@@ -30,7 +31,7 @@ class Halt(NamedTuple):
     """Its author's words, cut; None if there are none."""
 
 
-class NotableDispatch(NamedTuple):
+class NotableDispatch(Frozen, frozen=True):
     """A dispatch of a run that stands out: it has the largest figure, or was not completed."""
 
     name: str
@@ -40,7 +41,7 @@ class NotableDispatch(NamedTuple):
     """What its end says; None if it has none."""
 
 
-class RunFacts(NamedTuple):
+class RunFacts(Frozen, frozen=True):
     """What happened. Times are in milliseconds; None is *not recorded*, never zero."""
 
     dispatches: int = 0

@@ -13,6 +13,7 @@ import msgspec
 from drive_trace.scorecard.caveats import Caveat, CaveatCode, Uncounted
 from drive_trace.scorecard.measures import Efficiency, Provenance
 from drive_trace.scorecard.run_facts import RunFacts
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import are, listed, plural, short_hash
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE
@@ -24,7 +25,7 @@ else:
     Judgement: TypeAlias = Any
 
 
-class Recorded(NamedTuple):
+class Recorded(Frozen, frozen=True):
     """An event of a feed."""
 
     values: Mapping[str, str | int | float | None]
@@ -152,7 +153,7 @@ def standings_in_short(counts: Mapping[str, int]) -> str:
     return " · ".join(f"{count:,} {words}" for count, words in some if count)
 
 
-class RunInFile(NamedTuple):
+class RunInFile(Frozen, frozen=True):
     """What one file has of a run."""
 
     path: str
@@ -213,7 +214,7 @@ class FileHistory(NamedTuple):
         return f"{since}{mended}{new}"
 
 
-class RunScore(NamedTuple):
+class RunScore(Frozen, frozen=True):
     """One run, judged."""
 
     run_id: str

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial, reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from drive_trace.json_text import strings_named
 from drive_trace.scorecard import finding_caveats, measures
@@ -29,6 +29,7 @@ from drive_trace.scorecard.finding_caveats import caveats_from_elsewhere, caveat
 from drive_trace.scorecard.run_facts import run_facts
 from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import LineStatus, run_of, runs_named
@@ -155,7 +156,7 @@ def _in_order(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
 # A trace in short
 
 
-class TraceSummary(NamedTuple):
+class TraceSummary(Frozen, frozen=True):
     """A trace in short."""
 
     path: str

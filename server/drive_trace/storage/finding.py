@@ -11,12 +11,11 @@ from enum import StrEnum
 from functools import cache, partial
 from heapq import merge
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import Omitted, Unread
+from drive_trace.scorecard.caveats import ILLEGIBLE, Omitted, Unread
 from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace, stray_grades
 from drive_trace.storage import files as disk
@@ -24,6 +23,7 @@ from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
 from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace.line import HEAD, fields_named
 from drive_trace.trace.provenance import PROVENANCE_VERSION
 
@@ -281,7 +281,7 @@ def _expand(
             yield "", NoTraces(path, f"holds no trace (looked for {looked_for} in it)")
 
 
-class _FolderPlace(NamedTuple):
+class _FolderPlace(Frozen, frozen=True):
     """Where a folder of a search is."""
 
     repository: Repository | None
@@ -292,7 +292,7 @@ class _FolderPlace(NamedTuple):
     """The library or other repository that it is in, as a path for people."""
 
 
-class _FoundEntry(NamedTuple):
+class _FoundEntry(Frozen, frozen=True):
     """What may be a trace, or lead to some."""
 
     name: str
@@ -606,7 +606,7 @@ _ESCAPED_LETTER = r"\\u00(?:5[fF]|[67])"
 """What a key can have in place of a letter of its own."""
 
 
-class NamedRuns(NamedTuple):
+class NamedRuns(Frozen, frozen=True):
     """The runs that the records of a trace name."""
 
     ids: frozenset[str]

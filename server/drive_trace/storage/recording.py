@@ -20,8 +20,7 @@ import msgspec
 
 from drive_trace import __version__
 from drive_trace.authoring import drafts
-from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import uncounted_phrases
+from drive_trace.scorecard.caveats import ILLEGIBLE, uncounted_phrases
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed, mentions
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, score_joined
@@ -29,6 +28,7 @@ from drive_trace.storage import appending
 from drive_trace.storage import files as disk
 from drive_trace.storage.git import is_tracked_without
 from drive_trace.storage.patterns import PROVENANCE_SUFFIX
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import run_of
 from drive_trace.trace.provenance import Origin, digest_of_line, entry_line
@@ -42,7 +42,7 @@ Refuse: TypeAlias = Callable[[Sequence[ScoredTrace]], str | None]
 """Why nothing is recorded of a run in these traces, or None."""
 
 
-class Appended(NamedTuple):
+class Appended(Frozen, frozen=True):
     """One event was appended."""
 
     record: str
@@ -51,7 +51,7 @@ class Appended(NamedTuple):
     """What the caller should know about it, a sentence each."""
 
 
-class Merged(NamedTuple):
+class Merged(Frozen, frozen=True):
     """One event of a feed was appended, or would be."""
 
     written: Appended

@@ -6,12 +6,12 @@ import re
 from enum import Enum
 from functools import lru_cache
 from itertools import chain, repeat
-from typing import NamedTuple
 
 import msgspec
 
 from drive_trace.json_text import STRING, Member, Node, NodeKind, Syntax, find_member, parse
 from drive_trace.stopping import unless_stopped
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
@@ -31,7 +31,7 @@ class Part(Enum):
     """The empty span behind the line's last character."""
 
 
-class Place(NamedTuple):
+class Place(Frozen, frozen=True):
     """A token of a line, named by its path rather than by its position."""
 
     part: Part
@@ -72,7 +72,7 @@ def resolve(text: str, place: Place | Span) -> Span:
     """The span of a place; if the line does not have it, that of the nearest token that it has."""
     if isinstance(place, Span):
         return place
-    part, path, occurrence = place
+    part, path = place.part, place.path
     if part is Part.LINE_END:
         end = len(text.rstrip("\r"))
         return Span(end, end)
@@ -83,7 +83,7 @@ def resolve(text: str, place: Place | Span) -> Span:
         return Span(start, start + 1)
     if part is Part.END:
         return _end(text, path)
-    pair = pair_at(text, path, occurrence)
+    pair = pair_at(text, path, place.occurrence)
     if pair is not None:
         return pair.key if part is Part.KEY or pair.value is None else pair.value
     node = node_at(syntax_of(text).root, path)

@@ -15,8 +15,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -31,22 +30,18 @@ from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.threads import without_collecting
-from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import Uncounted
+from drive_trace.scorecard.caveats import ILLEGIBLE, Uncounted
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import TraceSummary, summarize, with_hashes
+from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, with_hashes
 from drive_trace.storage import finding
 from drive_trace.storage.files import DIGEST, LeftOut, Problem, provenance_beside
 from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_real_traces
 from drive_trace.storage.followed_file import FileState, FollowedFile
 from drive_trace.storage.patterns import MoreFiles, is_trace
 from drive_trace.storage.projects import Projects
-from drive_trace.trace.document import Document
-from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
 from drive_trace.trace.provenance import ProvenanceRecord
-from drive_trace.trace.reading import read_lines
 
 if TYPE_CHECKING:
     from drive_trace.lsp.workspace.runs import Beside
@@ -272,6 +267,10 @@ class _Followed:
         self.results: dict[str, tuple[object, Any]] = {}
         """What was made of the text, by a name, each with what else it depends on."""
 
+    def quiet_state(self) -> FileState | None:
+        """The state of its file, if nobody has looked at that, and nobody writes to it."""
+        return self.file.quiet_state() if self.seen.is_unread else None
+
 
 class ClosedTraces:
     """Traces under the workspace's folders. Safe to use from several threads at once."""
@@ -330,45 +329,26 @@ class ClosedTraces:
         with the rules that count its findings, if any do. What the cache keeps is not made again.
         After so many seconds nothing is begun; gives how many were looked at, from the first on.
         """
-        from drive_trace.fleet.kept import File, KeptTraces, TraceState, one_by_one, summary_from  # noqa: PLC0415 - loads SQLite
+        from drive_trace.fleet.kept import File, KeptTraces, one_by_one  # noqa: PLC0415 - loads SQLite
 
-        end, reached = time.monotonic() + seconds, 0
-        asked = deque[tuple[int, _Followed, FileState, RuleSettings | None]]()
-
-        def files() -> Iterator[File]:
-            nonlocal reached
-            for reached, (real, rules) in enumerate(traces, 1):
-                entry = self._entries.get(real)
-                state = entry.file.quiet_state() if entry and entry.seen.is_unread else None
-                if entry is not None and state is not None:
-                    asked.append((reached, entry, state, rules))
-                    yield File(str(entry.seen.path), entry.seen.place.name, rules)
-                    continue
-                self.look([real])  # as at any other time: somebody may write to it
-                if time.monotonic() > end:
-                    return
-
-        kept = KeptTraces(cache, one_by_one)  # threads bear no fork
-        with closing(kept.look_at(files())) as looked:
-            for found in looked:
-                number, entry, state, rules = asked.popleft()
-                known = found if isinstance(found, TraceState) else None
-                summary = summary_from(known.summary) if known is not None else None
+        end = time.monotonic() + seconds
+        known = ((self._entries.get(real), rules) for real, rules in traces)
+        asked = [(entry, entry.quiet_state(), rules) for entry, rules in known if entry]
+        files = (
+            File(str(entry.seen.path), entry.seen.place.name, rules)
+            for entry, state, rules in asked
+            if state is not None
+        )
+        # Threads bear no fork.
+        with closing(KeptTraces(cache, one_by_one).look_at(files)) as looked:
+            for number, (entry, state, rules) in enumerate(asked, 1):
+                found = next(looked) if state is not None else None
                 with entry.lock:
-                    if known is None or summary is None or not entry.seen.is_unread:
-                        self._look(entry)
-                    else:
-                        entry.file.adopt(state, known.digest[:DIGEST])
-                        self._note_summary(entry, summary._replace(hashes=known.hashes))
-                        if known.findings is not None and rules is not None:
-                            found_by = known.findings.items()
-                            counts = {run_id: sum(each.values()) for run_id, each in found_by}
-                            entry.results["counts"] = (rules, None), counts
-                            if not counts:
-                                entry.results["clean"] = rules, None
+                    if state is None or not self._adopt(entry, state, rules, found):
+                        self._look(entry)  # as at any other time: somebody may write to it
                 if time.monotonic() > end:
                     return number
-        return reached
+        return len(traces)
 
     def complete(self, runs: Iterable[str]) -> None:
         """Read the lines of these runs, and of those that stand in several traces."""
@@ -564,6 +544,24 @@ class ClosedTraces:
                 now = now._replace(unread_because=problem.reason)
         self._note(entry, now)
 
+    def _adopt(
+        self, entry: _Followed, state: FileState, rules: RuleSettings | None, found: object
+    ) -> bool:
+        """Take in what a look at a file in some state gave; whether that can be used."""
+        from drive_trace.fleet.kept import TraceState, summary_from  # noqa: PLC0415 - as above
+
+        summary = summary_from(found.summary) if isinstance(found, TraceState) else None
+        if not isinstance(found, TraceState) or summary is None or not entry.seen.is_unread:
+            return False
+        entry.file.adopt(state, found.digest[:DIGEST])
+        self._note_summary(entry, summary._replace(hashes=found.hashes))
+        if found.findings is not None and rules is not None:
+            counts = {run_id: sum(each.values()) for run_id, each in found.findings.items()}
+            entry.results["counts"] = (rules, None), counts
+            if not counts:
+                entry.results["clean"] = rules, None
+        return True
+
     def _note_summary(
         self, entry: _Followed, summary: TraceSummary, lines: Sequence[Line] | None = None
     ) -> None:
@@ -603,7 +601,5 @@ class ClosedTraces:
 def _summarized(
     records: Sequence[str], provenance: ProvenanceRecord | None, name: str
 ) -> tuple[TraceSummary, Sequence[Line]]:
-    lines = Document(records, read_lines).lines
-    index = Index(lines)
-    index.provenance = provenance
-    return with_hashes(summarize(index, name)), lines
+    trace = ScoredTrace(records, name, provenance, only_score=False)
+    return with_hashes(trace.summary()), trace.document.lines

@@ -26,8 +26,7 @@ from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, TracePlace, real_path
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.scorecard import run_lines
-from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import Omitted, Uncounted, Unread
+from drive_trace.scorecard.caveats import ILLEGIBLE, Omitted, Uncounted, Unread
 from drive_trace.scorecard.run_lines import EventOwners, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunInFile, RunScore
 from drive_trace.scorecard.scoring import among, score_run, stray_grades
