@@ -419,9 +419,9 @@ def test_files_of_other_runs_are_read_once_and_not_locked(
     opened: list[str] = []
     locked: list[tuple[int, int]] = []
 
-    def note(path: str | Path) -> Any:
+    def note(path: str | Path, **how: bool) -> Any:
         opened.append(str(path))
-        return open_regular(path)
+        return open_regular(path, **how)
 
     def note_lock(handle: int, *_: object) -> None:
         locked.append((os.fstat(handle).st_dev, os.fstat(handle).st_ino))
