@@ -118,13 +118,13 @@ def test_a_file_that_is_gone_when_runs_are_joined_is_an_unread_input(
 ) -> None:
     grade = write(tmp_path, "a/trace.jsonl", graded_at(2, "pass", "pass", "pass"))
     write(tmp_path, "b/trace.jsonl", at(1, "dispatch-start", **DISPATCH))
-    read = reading.with_judgements
+    read = reading.disk.with_judgements
 
     def then_gone(*args: Any) -> Any:
         grade.unlink(missing_ok=True)
         return read(*args)
 
-    monkeypatch.setattr(reading, "with_judgements", then_gone)
+    monkeypatch.setattr(reading.disk, "with_judgements", then_gone)
     ran = run("score", "--require-correct", tmp_path)
     assert ran.code == 1
     assert "changed while runs were joined" in " ".join(ran.out.split())

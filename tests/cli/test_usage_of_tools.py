@@ -139,7 +139,8 @@ def test_a_model_without_a_name_is_none(trace: Path) -> None:
     assert recorded(trace, log(message))[0] == [10, 8, 90, 7]
 
 
-def test_what_is_added_up_is_shown(trace: Path) -> None:
+def test_what_is_added_up_is_shown(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     text = log(claude_line("m1", 1234), {"id": "c1", "object": "chat.completion", "usage": CHAT})
     assert add(trace, text).out.splitlines()[:4] == [
         "USAGE                                   MESSAGES  INPUT  OUTPUT  CACHE READ  CACHE WRITE",

@@ -254,7 +254,8 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
 
     try:
         # What is in it already, as a trace, is not lost, and no link is followed.
-        file = path and BufferedWriter(open_regular(inside(path), "a", is_real=True))
+        real = path and inside(Path(path).parent) / Path(path).name
+        file = real and BufferedWriter(open_regular(real, "a", is_real=True))
     except OSError as error:
         raise unwritable(error) from error
 
