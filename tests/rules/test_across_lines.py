@@ -129,7 +129,8 @@ def test_no_token_has_two_findings_that_compare_lines() -> None:
         ("end end", ["repeated-end", "unknown-dispatch"]),
         # One that is going on lacks nothing yet.
         ("start round", []),
-        ("start other", ["unclosed-dispatch"]),
+        ("start round other", []),
+        ("start round satisfied other", ["recorded-afterwards", "unclosed-dispatch"]),
     ],
 )
 def test_who_speaks_of_a_dispatch(events: str, codes: list[str]) -> None:
@@ -138,6 +139,7 @@ def test_who_speaks_of_a_dispatch(events: str, codes: list[str]) -> None:
         "end": 'EVENT{"event_type":"dispatch-end","wall_clock_ms":0}',
         "end:5": 'EVENT{"event_type":"dispatch-end","wall_clock_ms":500000}',
         "round": 'EVENT{"event_type":"round-start"}',
+        "satisfied": 'EVENT{"event_type":"round-end","verdict":"satisfied"}',
         "other": 'EVENT{"event_type":"dispatch-start","dispatch_id":"'
         '9d2b7c1e-3f4a-4b5c-8d6e-7f8091a2b3c4"}',
     }

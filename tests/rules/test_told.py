@@ -67,6 +67,15 @@ def test_a_trace_that_is_an_array_is_one_finding_with_one_repair() -> None:
         assert f"0 findings were fixed{done}" in run("check", "-", "--fix", stdin=text).err
 
 
+def test_an_object_without_its_end_in_an_array_is_told_by_itself() -> None:
+    first, torn, last = trace(*(EXTRA % (number, number) for number in (1, 2, 3))).splitlines()
+    text = f"[\n{first},\n{torn[:-1]},\n{last}\n]"
+    found = run("check", "-", "--select", "invalid-json", "--output-format", "json", stdin=text)
+    (around, cut) = found.json
+    assert [each["line"] for each in around["places"]] == [2, 5]
+    assert (cut["line"], cut["message"][:10]) == (3, "unfinished")
+
+
 def _diagnostics(text: str) -> str:
     options = DiagnosticOptions("file:///t.jsonl", PositionEncoding.UTF16, 1000, lambda _: None)
     return DiagnosticMaker(Analysis(text), options).as_json()

@@ -65,7 +65,7 @@ def test_related_places_and_tags(client: RawClient) -> None:
     assert superseded["tags"] == [1]
     assert "line 2" in superseded["message"]
     (related,) = superseded["relatedInformation"]
-    assert related["message"] == "this event replaces it"
+    assert related["message"] == "this event counts"
     assert related["location"]["uri"] == document.uri
     assert related["location"]["range"]["start"]["line"] == 1
     # A line that comes before both moves what is said, too.

@@ -17,7 +17,15 @@ from drive_trace.text.wording import duration, exact_duration, shown
 from drive_trace.trace.line import TS, Line, LineSet, earliest, name_of
 from drive_trace.trace.run import TIMED, Run, TimeSpan, in_order, span_ended_by
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, EVENTS, GRADE, ROUND, SLICE, Lifetime
+from drive_trace.vocabulary import (
+    CORRECTNESS_FIELDS,
+    DISPATCH,
+    EVENTS,
+    GRADE,
+    ROUND,
+    SLICE,
+    Lifetime,
+)
 
 MOST = 16
 """At most so many lines of each event get a finding that one line causes: more would say nothing
@@ -33,7 +41,7 @@ TOLERANCES = (
 """What rules about durations let pass."""
 _order = attrgetter("order")
 _MOVE_ON = {
-    DISPATCH: (DISPATCH.opener, SLICE.closer, "project-closed", GRADE),
+    DISPATCH: (DISPATCH.opener, SLICE.closer, "project-closed"),
     ROUND: (ROUND.opener, DISPATCH.closer),
 }
 """Events that show that a dispatch, or a round of the same dispatch, before them is over."""
@@ -95,13 +103,6 @@ class Course(msgspec.Struct, frozen=True):
     ) -> Finding:
         """The finding on a line. It marks the id of the dispatch or round."""
         return rule.finding(line, self.of.field, message, *related, run=self.run)
-
-
-def _is_parallel(run: Run) -> bool:
-    """Whether a dispatch started while another one went on that ended later."""
-    starts, ends = run.events(DISPATCH.opener), run.events(DISPATCH.closer)
-    began = ((run.open_at(DISPATCH, end.fact(DISPATCH.field), end), end) for end in ends)
-    return any(each and starts.position(end) - starts.position(each) > 1 for each, end in began)
 
 
 def courses(run: Run, *kinds: Lifetime) -> Iterator[Course]:
@@ -211,10 +212,16 @@ def _moved_on(course: Course, start: Line) -> Line | None:
     if course.of is ROUND:
         of = DISPATCH.field, start.fact(DISPATCH.field)
         return earliest(run.of(name, *of).after(start) for name in _MOVE_ON[ROUND])
-    # One of several that go on side by side may go on until its round is satisfied.
+    # It may go on beside others until its round is satisfied.
     is_done = name_of(last) == ROUND.closer and last.fact("verdict") == "satisfied"
-    starts_show_it = is_done or not run.kept(_is_parallel)
-    return run.next_of(_MOVE_ON[DISPATCH][not starts_show_it :], last if is_done else start)
+    ends = run.next_of(_MOVE_ON[DISPATCH][not is_done :], last)
+    return earliest((ends, run.kept(_verdicts).after(last)))
+
+
+def _verdicts(run: Run) -> LineSet:
+    """The grades that say anything."""
+    grades = run.events(GRADE)
+    return in_order(each for each in grades if any(map(each.fact, CORRECTNESS_FIELDS)))
 
 
 def misclaimed(rule: Rule[Any], run: Run, tolerances: tuple[float, float], way: int) -> Findings:

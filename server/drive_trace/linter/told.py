@@ -291,7 +291,10 @@ def _key(finding: Finding, *, is_array: bool = False) -> Hashable:
     if rule.sums is None or (diagnostic is not None and diagnostic.more):
         return id(finding)
     kind = diagnostic.problem.kind if diagnostic is not None and diagnostic.problem else None
-    if kind in _AROUND or (is_array and kind in _IN_ARRAY):
+    # An object that begins here, and ends neither here nor below, lacks its end.
+    is_whole = finding.last is not None or not line.text.lstrip().startswith("{")
+    is_of_array = is_array and (is_whole or kind is ProblemKind.TRAILING_COMMA)
+    if kind in _AROUND or (is_of_array and kind in _IN_ARRAY):
         return rule.code, ProblemKind.ARRAY if kind in _IN_ARRAY else kind
     if rule.sums_by == "line":
         return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)

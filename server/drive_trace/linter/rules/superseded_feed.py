@@ -7,7 +7,7 @@ event that was replaced is history: it has no effect on the verdict or the token
 
 Examples:
 EVENT{"event_type":"tokens-recorded"}
-                   ^^^^^^^^^^^^^^^^^ … superseded by line 3
+                   ^^^^^^^^^^^^^^^^^ … superseded by line 3, the one that counts
 EVENT{"event_type":"correctness-recorded"}
 EVENT{"event_type":"tokens-recorded"}
 --- A line that readers reject replaces nothing; nor does another run's.
@@ -27,16 +27,15 @@ def _check(run: Run) -> Findings:
     for feed in FEEDS:
         counted = file_by_file(run).counted(feed)
         for line, following in pairwise(run.events(feed)):
-            if not _stands_for(line, counted) and not following.is_copy_of(line):
-                message = ("superseded by line ", following, ": only the last one of a run counts")
-                replaced = (following, "event_type", "this event replaces it")
-                yield RULE.finding(line, "event_type", message, replaced)
+            if counted and not _stands_for(line, counted) and not following.is_copy_of(line):
+                message = ("superseded by line ", counted, ", the one that counts")
+                counts = (counted, "event_type", "this event counts")
+                yield RULE.finding(line, "event_type", message, counts)
 
 
-def _stands_for(line: Line, counted: Line | None) -> bool:
+def _stands_for(line: Line, counted: Line) -> bool:
     """Whether a line has what counts, if only as a copy in another file."""
-    is_elsewhere = counted is not None and line.file != counted.file
-    return line is counted or (counted is not None and is_elsewhere and line.is_copy_of(counted))
+    return line is counted or (line.file != counted.file and line.is_copy_of(counted))
 
 
 RULE = Rule(

@@ -1,10 +1,10 @@
 """A dispatch has no end, though its run went on.
 
 A dispatch that started should end, also when it failed or was given up (`result` says so). One
-without an end has no duration, and seems to be still going on. The rule ignores the last dispatch
-of a run: it may be going on. Only a later `dispatch-start`, `slice-completed`, `project-closed` or
-`correctness-recorded` of the run shows that the run has moved on. Where dispatches of the run went
-on side by side, a later `dispatch-start` shows it only of one whose last round was satisfied.
+without an end has no duration, and seems to be still going on. What shows that it is over is a
+`slice-completed`, a `project-closed` or a verdict of the run after all events of the dispatch; and
+a later `dispatch-start`, if its last round was satisfied: before that, dispatches may go on side by
+side.
 
 The rule is silent while a rejected or unknown line below names the dispatch: the end may be there.
 
@@ -16,16 +16,19 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 … this dispatch never ends, though                ^^^^
 EVENT{"event_type":"round-start","dispatch_id":"D1"}
 EVENT{"event_type":"slice-completed"}
---- The last one may be going on, whatever happens beside it.
+--- It may be going on, whatever happens beside it.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"round-start","dispatch_id":"D1"}
 EVENT{"event_type":"spec-amended"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D2","project_run_id":"search-index"}
---- The dispatches of this run go on side by side.
+--- The dispatches of this run may go on side by side.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
-EVENT{"event_type":"dispatch-start","dispatch_id":"D3"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D3"}
+--- Nothing was graded here.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
 --- One of these was done before another one began.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 … this dispatch never ends, though                ^^^^
