@@ -82,8 +82,12 @@ def test_a_change_that_touches_no_run_fails_no_gate_and_one_that_deletes_does(ch
     commit(change, "delete")
     for option in ("--since=main", "--history=main"):
         ran = gate(option)
-        said = "deleted since the commit of --since or --history: projects/p2" in ran.err
-        assert (ran.code, said) == (2, True)
+        said = 'p2/trace.jsonl: deleted, and no line is left of the run "p2" since ' in ran.err
+        assert (ran.code, said, f"({option.partition('=')[0]}); git ch" in ran.err) == (
+            2,
+            True,
+            True,
+        )
     assert run("check", "--since", "main", "--fail-on", "warning").code == 1
     assert gate("--since", "main", "--exclude", "p2/").code == 0
 
@@ -221,6 +225,8 @@ def test_no_gate_turns_green_as_lines_are_moved_or_dropped(
         ran = gate(f"{option}=HEAD~{commits}")
         assert (ran.code > 0, says in ran.err) == (True, True), ran.err
         commit(change, "after") if not commits else None
+    if option == "--history":
+        assert (bare := gate(option)).code > 0, bare.err
     if "INCORRECT" not in says:
         base = f"{option}=HEAD~1"
         checked = run("check", base, "--fail-on", "warning", "--format", "concise")
@@ -228,6 +234,36 @@ def test_no_gate_turns_green_as_lines_are_moved_or_dropped(
         assert (checked.code, told) == (1, 1), checked.out
         report = run("report", base, "--format", "json").json
         assert report["scorecard"]["complete"] is False
+
+
+def test_the_whole_history_knows_runs_that_are_gone_and_how_they_are_had_again(
+    change: Path,
+) -> None:
+    write(change, "projects/p2/trace.jsonl", of("p2") + of("<b>"))
+    commit(change, "a run on the way")
+    write(change, "projects/p2/trace.jsonl", of("p2"))
+    commit(change, "which is dropped")
+    (change / "projects/p4/trace.jsonl").unlink()
+    (change / "projects/p4/trace.jsonl").symlink_to("../p6/trace.jsonl")
+    write(change, "projects/p8/trace.jsonl", '{"a":1}')
+    git(change, "rm", "--quiet", "projects/p7/trace.jsonl")
+    commit(change, "a link, and another file")
+    ran = gate("--history")
+    assert ran.code == 2
+    assert 'no line is left of the run "<b>" since ' in ran.err
+    assert "no line is left of 3 runs: <b>, p4, p8\n" in ran.err, (
+        "p7 was tidied up, as a person may"
+    )
+    assert 'no line is left of the run "<b>" since ' in gate("--history=HEAD~3").err
+    found = run("check", "--history", "--format", "json").json
+    (told,) = (each["message"] for each in found if "p8/" in each["path"])
+    (command,) = re.findall(r"git (.+?) restores", told)
+    git(change, *command.split())
+    page = run("report", "--history", "--format", "markdown", "--exclude", "p[24]/")
+    assert "no line is left" not in page.out + page.err
+    page = run("report", "--history", "--format", "markdown").out
+    assert '`no line is left of the run "<b>" since ' in page
+    assert "not read" not in page
 
 
 def test_a_configuration_fails_the_check_on_a_trace_that_is_gone(change: Path) -> None:

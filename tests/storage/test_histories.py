@@ -197,7 +197,7 @@ def test_a_run_that_is_gone_concerns_the_others_of_its_file(repo: Checkout) -> N
     repo.commit("two", *two)
     repo.commit("one", *GRADED)
     said = " ".join(run("score", "--history=HEAD~1", "--format", "text", repo.path).out.split())
-    assert "CORRECT, but 1 input not read; history rewritten: 2 lines removed" in said
+    assert "CORRECT, but lines of 1 file are gone; history rewritten: 2 lines removed" in said
     assert "history: 2 lines rewritten since" in said
     repo.commit("back", *two)
     repo.commit("reworded", two[0], *two[1:3], two[3].replace("chat-ask", "chat"), two[4])

@@ -18,7 +18,7 @@ from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import SharedEvents
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
-from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.caveats import Gone, Unread
 from drive_trace.storage.configuration import THRESHOLDS
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import GONE, Omission, among, run_ids_in
@@ -202,8 +202,10 @@ class Checking:
         for problem, paths in self._broken.items():
             yield self._noted(_unusable(problem, len(paths)))
         yield from map(self._noted, map(unreadable, reading.unread))
+        reading.note_lost()
         for each in reading.left_out:
-            if each.reason == Omission.OTHER_NAME or each.reason in GONE:
+            is_gone = each.reason in GONE or isinstance(each.reason, Gone)
+            if is_gone or each.reason == Omission.OTHER_NAME:
                 yield self._noted(unreadable(Unread(*each), Severity.WARNING))
 
     @property
@@ -300,8 +302,6 @@ class Checking:
             # A trace that names no run may be of any.
             asked = [not ids or any(map(reading.asks_for, ids)) for ids in all_named]
             self._of_others = asked.count(False)
-        if reading.bases:
-            reading.note_lost(frozenset().union(*(each() for _, each in looked_at)))
         committed = CommittedTraces()
         is_alone = len(looked_at) == 1
         for numbers in sharing([each() if not is_alone else () for _, each in looked_at]):

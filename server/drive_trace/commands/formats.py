@@ -15,7 +15,7 @@ from drive_trace.commands.terminal import fitting, frame_columns, in_colour
 from drive_trace.linter.rule import Finding, Level, Related, UnreadFile
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import Severity
-from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.caveats import Gone, Unread
 from drive_trace.text import codec
 from drive_trace.text.escaping import cells, in_json, printable
 from drive_trace.text.spans import Span, terminal_columns
@@ -139,7 +139,9 @@ def unreadable(
     rule = RULES["unreadable-file"]
     (finding,) = rule.check(UnreadFile(unread.reason))
     location = at or Location.of(unread.path, 0, "", Span(0, 0))
-    return Reported(rule.code, severity, location, "".join(map(str, finding.message)), None)
+    is_gone = isinstance(unread.reason, Gone)
+    message = unread.reason if is_gone else "".join(map(str, finding.message))
+    return Reported(rule.code, severity, location, message, None)
 
 
 def _location(analysis: Analysis, path: str, found: Finding | Related) -> Location:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
+from drive_trace.scorecard.caveats import Gone
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
 from drive_trace.text.escaping import printable
-from drive_trace.text.wording import first_of, plural
+from drive_trace.text.wording import first_of, plural, shown
 
 if TYPE_CHECKING:
     from drive_trace.scorecard.scoring import TraceSummary
@@ -91,6 +93,16 @@ def tell_others(paths: Sequence[str]) -> None:
         notify(f"read, too, for the same runs: {first_of(named, MOST_NAMED)}")
 
 
+class _Place(NamedTuple):
+    """Where a run was."""
+
+    path: str
+    commit: str
+    """The commit that has it, as git can be asked for it."""
+    option: str
+    """Who asks what it had."""
+
+
 class Reading(finding.NotRead):
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
@@ -114,14 +126,16 @@ class Reading(finding.NotRead):
         """The runs that have been touched so far, if somebody asks."""
         self.runs_before: set[str] = set()
         """The runs that the touched traces had at the commits that were named."""
-        self._had: dict[str, str] = {}
-        """Those of them in traces that are still there, each with its trace."""
+        self._had: dict[str, _Place] = {}
+        """Those of them in traces that are still there, and those that commits dropped since."""
+        self._now: set[str] = set()
+        """The runs that were read, if somebody asks which are gone."""
         self._untouched: set[str] = set()
         """The traces that were found and not touched."""
         self._lost: set[str] = set()
         """The runs of which no line is left, as far as they are noted."""
         self._blank: set[str] = set()
-        """The touched traces in which nothing stands now."""
+        """The traces in which nothing stands, if somebody asks."""
         self._whole: list[TraceRecords] | None = None
         self.others_found: list[str] = []
         """The other traces of their runs, which nobody named."""
@@ -137,12 +151,20 @@ class Reading(finding.NotRead):
             self.found.append(trace.path)
             self._tell_odd(trace.path, trace.records)
             records += trace.records * bool(self.bases)
+            self._note_now(trace)
             for base in self.bases:
                 if base.has(trace.path):
                     self._note_touched(trace, base)
             yield trace
         for base in self.bases:
             self._note_gone(base, records)
+        self._note_replaced()
+
+    def _note_now(self, trace: TraceRecords) -> None:
+        if self.bases or self.histories:
+            self._now |= finding.run_ids_in(trace.records)
+            if not any(map(str.strip, trace.records)):
+                self._blank.add(trace.path)
 
     def _tell_odd(self, path: str, records: Sequence[str]) -> None:
         """Tell of a file that somebody named, and that holds nothing, or no text."""
@@ -154,38 +176,63 @@ class Reading(finding.NotRead):
         before = base.before(trace.path)
         had = finding.run_ids_in(before)
         self.runs_before |= had
-        self._had |= dict.fromkeys(had, trace.path)
+        where = _Place(trace.path, base.commit_of(trace.path), self._option(base))
+        self._had |= dict.fromkeys(had, where)
         if base is self.search.since:
             changed = [*filter(str.strip, base.changed(trace.path, before, trace.records))]
             if not all(finding.run_ids_in([each]) for each in changed):
                 changed += trace.records
             self.touched |= finding.run_ids_in(changed)
-        if not any(map(str.strip, trace.records)):
-            self._blank.add(trace.path)
+
+    def _option(self, base: Touched) -> str:
+        return "--since" if base is self.search.since else "--history"
+
+    def _seen(self) -> set[str]:
+        """What was read, or is told to be not, by its real paths."""
+        told = {each.path for each in self.left_out if finding.is_missed(each.reason)}
+        read = {*self.found, *self._untouched} - self._blank
+        return {*map(finding.identity, read.union(told, (each.path for each in self.unread)))}
 
     def _note_gone(self, base: Touched, records: Sequence[str]) -> None:
         """Note the traces that are no more, or have become something else."""
-        told = {each.path for each in self.left_out if each.reason in finding.MISSED}
-        read = {*self.found, *self._untouched} - self._blank
-        seen = read.union(told, (each.path for each in self.unread))
-        real = {finding.identity(each) for each in seen}
-        for path, before, was_moved in base.gone(self.paths, real, records):
-            self.runs_before |= finding.run_ids_in(before)
+        for path, before, was_moved in base.gone(self.paths, self._seen(), records):
+            had = finding.run_ids_in(before)
+            self.runs_before |= had
             if not was_moved and self.search.excluded(path) in finding.NOBODYS:
                 is_there = os.path.exists(path)  # noqa: PTH110 - Path raises for some names
-                reason = "REPLACED_SINCE" if is_there else "DELETED_SINCE"
-                self.note(LeftOut(finding.from_here(path), finding.Omission[reason]))
+                what = "no trace any more" if is_there else "deleted"
+                where = _Place(finding.from_here(path), base.commit_of(path), self._option(base))
+                self.note(_gone(where, sorted(had - self._now), what))
         for problem in base.problems:
             self.note(problem)
 
-    def note_lost(self, now: Collection[str]) -> None:
+    def _note_replaced(self) -> None:
+        """Note the runs of traces that have become something else in any commit."""
+        if self.histories is not None:
+            for path, history in self.histories.replaced(self.paths, self._seen()):
+                if self.search.excluded(path) in finding.NOBODYS:
+                    self._note_history(finding.from_here(path), history)
+
+    def _note_history(self, path: str, history: History | Problem) -> None:
+        """Note the runs of the lines that commits dropped."""
+        if self.histories is None or isinstance(history, Problem):
+            return
+        for run_id, commit in self.histories.lost_in(history):
+            self._had.setdefault(run_id, _Place(path, commit, "--history"))
+            if self.histories.base is not None:
+                self.touched.add(run_id)
+
+    def note_lost(self) -> None:
         """Note the runs that there were, that are looked at, and that are not there now."""
-        lost = sorted(filter(self.asks_for, self._had.keys() - now - self._lost))
+        lost = sorted(filter(self.asks_for, self._had.keys() - self._now - self._lost))
         self._lost.update(lost)
-        told = {finding.identity(each.path) for each in self.left_out}
-        for path in dict.fromkeys(self._had[each] for each in lost):
-            if finding.identity(path) not in told:
-                self.note(LeftOut(path, finding.Omission.RUN_GONE_SINCE))
+        missed = (each.path for each in self.left_out if finding.is_missed(each.reason))
+        told = set(map(finding.identity, missed))
+        for where in dict.fromkeys(self._had[each] for each in lost):
+            if finding.identity(where.path) not in told:
+                is_all = where.path in self._blank or where.path not in self.found
+                runs = [each for each in lost if self._had[each] == where]
+                self.note(_gone(where, runs, is_all=is_all))
         if lost:
             named = first_of([*map(printable, lost)], MOST_NAMED)
             self._say(f"no line is left of {plural(len(lost), 'run')}: {named}")
@@ -245,6 +292,7 @@ class Reading(finding.NotRead):
             self.without_history.add(path)
             self.note(found)
             return None
+        self._note_history(path, found)
         return found
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:
@@ -262,8 +310,11 @@ class Reading(finding.NotRead):
     ) -> Iterator[TraceRecords | Problem]:
         """The other traces of runs in what was read, see :func:`traces_beside`."""
         if self._whole is not None:
-            return iter(())
-        return finding.traces_beside(self.paths, self.found, run_ids, self.search, most)
+            return
+        for each in finding.traces_beside(self.paths, self.found, run_ids, self.search, most):
+            if isinstance(each, TraceRecords):
+                self._note_now(each)
+            yield each
 
     def others(self, run_ids: Collection[str]) -> Iterator[TraceRecords]:
         """The other traces of some runs in what was read, for who judges the runs: what of them
@@ -281,13 +332,28 @@ class Reading(finding.NotRead):
         run_ids = frozenset().union(*(finding.run_ids_in(each.records) for each in named))
         asked = frozenset(self.asked(run_ids.union(self.touched)))
         self._whole = finding.among(named, self.others(asked), lambda each: each.path)
-        if self.bases:
-            self.note_lost(frozenset().union(*(finding.run_ids_in(t.records) for t in self._whole)))
+        self.note_lost()
         return asked
 
     def notes(self) -> list[str]:
         """What a person must know about the search."""
         return [*filter(None, [finding.omitted(self.left_out).sentence()])]
+
+
+def _gone(where: _Place, run_ids: Sequence[str], what: str = "", *, is_all: bool = True) -> LeftOut:
+    """What a commit has, and how it is had again."""
+    runs = f"no line is left of the run{'s' * (len(run_ids) > 1)}"
+    said = [what] * bool(what)
+    said += [f"{runs} {first_of([*map(shown, run_ids)], 3)}"] * bool(run_ids)
+    path = printable(shlex.quote(finding.from_here(where.path)), 4096)
+    # What else stands in the file by now must not be lost.
+    how = (
+        f"checkout {where.commit} -- {path} restores"
+        if is_all
+        else f"show {where.commit}:./{path} has"
+    )
+    since = f"since {where.commit} ({where.option})"
+    return LeftOut(where.path, Gone(f"{', and '.join(said)} {since}; git {how} it"))
 
 
 def _read(found: finding.Found) -> TraceRecords | Problem:

@@ -74,6 +74,7 @@ def report(
         traces.append(log._replace(summary=reading.vouched(log.summary, each.records)))
         entries = each.provenance.entries if each.provenance is not None else {}
         sources |= {id_: entry.source for id_, entry in entries.items() if entry.source}
+    reading.note_lost()
     made = contents.report_on(traces, reading.unread, omitted(reading.left_out), findings, run_ids)
     if chosen == "html":
         addresses = {each.path: file_address(os.path.abspath(each.path)) for each in made.traces}  # noqa: PTH100 - that would follow links

@@ -55,7 +55,8 @@ def score(
 
     With --history it says whether git vouches for each run: that no line of it was changed, removed
     or moved since it was committed. Where a grade was, or what a figure is over, that qualifies the
-    verdict.
+    verdict; a run of which no line is left is told and counts as not read. What was deleted with
+    its file is missed with --history=REF and --since, not with --history alone.
 
     Exit code: 0 whatever the verdicts, 1 with --require-correct unless every run is CORRECT (the
     reason is on standard error), 2 some input could not be read (the rest is still scored), or with
@@ -75,7 +76,7 @@ def score(
     run_ids = found.asked({*_runs_in(traces), *found.touched})
     others = _read(found.others(run_ids), found, read)  # of the same runs
     traces = among(traces, others, lambda each: each.path)
-    found.note_lost(_runs_in(traces))
+    found.note_lost()
     left_out = omitted(found.left_out)
     scored = card.score(traces, found.unread, left_out, partial(_read_again, read), only=run_ids)
     exempt = [*_exempt(scored, search.projects or Projects("."), found)]

@@ -19,7 +19,7 @@ from typing import NamedTuple, cast
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.escaping import plain
 from drive_trace.text.frozen import Frozen
-from drive_trace.text.wording import first_of, numbered_lines, plural
+from drive_trace.text.wording import first_of, listed, numbered_lines, plural
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.line import FlaggedLine, Line, feed_named, feed_with_fields, time_in
 from drive_trace.vocabulary import COST, GRADE
@@ -210,12 +210,30 @@ CHANGED = "changed while runs were joined"
 """Why the lines of a file are not known that has been read."""
 
 
+LONGEST_REASON = 600
+_REASONS = 20
+"""A sentence has so many."""
+
+
 class Unread(NamedTuple):
     """An input that could not be read at all."""
 
     path: str
     reason: str
     """In a few words, as ``permission denied``; without the path."""
+
+
+class Gone(str):
+    """Why something is not read that a commit has, and how it is had again. Untrusted."""
+
+    __slots__ = ()
+
+
+def lack(unread: Sequence[Unread]) -> str:
+    """How much of what is needed there is not: ``1 input not read``."""
+    gone = sum(isinstance(each.reason, Gone) for each in unread)
+    said = [f"lines of {plural(gone, 'file')} are gone"] * bool(gone)
+    return listed([f"{plural(len(unread) - gone, 'input')} not read"] * (len(unread) > gone) + said)
 
 
 def by_reason(unread: Sequence[Unread]) -> Mapping[str, Sequence[str]]:
@@ -234,12 +252,17 @@ class Omitted(Frozen, frozen=True):
     libraries: tuple[str, ...] = ()
     """The folders of libraries, which are not searched."""
 
-    def sentence(self, name: Callable[[str], str] = plain) -> str:
+    def sentence(self, name: Callable[..., str] = plain) -> str:
         """All of it on one line, without a full stop; ``name`` writes a path."""
-        said = (
-            f"{why}: {first_of([*map(name, s)], 5)}" for why, s in by_reason(self.files).items()
-        )
-        hint = " (name a path to read it, or leave it out with --exclude)" if self.missed else ""
+        said = [
+            f"{first_of([*map(name, s)], 5)}: {name(why, LONGEST_REASON)}"
+            if isinstance(why, Gone)
+            else f"{why}: {first_of([*map(name, s)], 5)}"
+            for why, s in by_reason(self.files).items()
+        ]
+        said[_REASONS:] = [f"and {len(said) - _REASONS:,} more"] * (len(said) > _REASONS)
+        may_name = any(not isinstance(each.reason, Gone) for each in self.missed)
+        hint = " (name a path to read it, or leave it out with --exclude)" if may_name else ""
         return f"{len(self.files):,} left out: {'; '.join(said)}{hint}" if self.files else ""
 
     def as_json(self) -> dict[str, object]:

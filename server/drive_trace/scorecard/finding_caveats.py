@@ -83,13 +83,15 @@ def caveats_of_coverage(measured: Efficiency, parts: Sequence[RunInFile]) -> Ite
 
 def _of_unread(unread: Sequence[caveats.Unread]) -> Iterator[Caveat]:
     """Each run may have had something in an input that was not read."""
+    short = caveats.lack(unread)
     if len(unread) == 1:
         ((path, reason),) = unread
-        message = f"not read ({reason}), and may say something else about this run"
-        found = make_caveat(CaveatCode.UNREAD_INPUT, "1 input not read", path=path)
+        is_gone = isinstance(reason, caveats.Gone)
+        why = "has no more what a commit has" if is_gone else f"not read ({reason})"
+        message = f"{why}, and may say something else about this run"
+        found = make_caveat(CaveatCode.UNREAD_INPUT, short, path=path)
         yield found._replace(message=message)
     elif unread:
-        short = f"{len(unread):,} inputs not read"
         more = ", which may say something else about this run"
         yield make_caveat(CaveatCode.UNREAD_INPUT, short, more)
 

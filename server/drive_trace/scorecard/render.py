@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, ScoreCard
-from drive_trace.scorecard.caveats import ILLEGIBLE, CaveatCode, uncounted_phrases
+from drive_trace.scorecard.caveats import (
+    ILLEGIBLE,
+    LONGEST_REASON,
+    CaveatCode,
+    Gone,
+    lack,
+    uncounted_phrases,
+)
 from drive_trace.scorecard.measures import Efficiency, WallClock, covered
 from drive_trace.scorecard.outline import LineWords, decided_by, in_short, outline
 from drive_trace.scorecard.run_score import RunScore, Verdict, cause
@@ -257,9 +264,13 @@ def not_read(card: ScoreCard) -> Iterator[doc.Words]:
         were = f"{count:,} inputs were" if count > 1 else "1 input was"
         doubt = ", and may say something else about these runs" if card.runs else ""
         as_trace = " as a trace" if all(why == ILLEGIBLE for _, why in card.not_read) else ""
-        yield f"Not complete: {were} not read{as_trace}{doubt}."
+        is_gone = any(isinstance(why, Gone) for _, why in card.not_read)
+        said = lack(card.not_read) if is_gone else f"{were} not read{as_trace}"
+        yield f"Not complete: {said}{doubt}."
     for path, reason in card.not_read[:_MOST_UNREAD]:
-        yield f"{doc.name(path)}: {plain(reason)}" if path else plain(reason)
+        is_gone = isinstance(reason, Gone)
+        said = doc.name(reason, LONGEST_REASON) if is_gone else plain(reason)
+        yield f"{doc.name(path)}: {said}" if path else said
     if count > _MOST_UNREAD:
         yield f"and {count - _MOST_UNREAD:,} more"
 

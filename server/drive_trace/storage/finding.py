@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from drive_trace.scorecard.caveats import ILLEGIBLE, Omitted, Unread
+from drive_trace.scorecard.caveats import ILLEGIBLE, Gone, Omitted, Unread
 from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace, stray_grades
 from drive_trace.storage import files as disk
@@ -58,22 +58,11 @@ class Omission(StrEnum):
     LIBRARY = "a library"
     LIBRARY_WITH_TRACES = "a library, which has traces"
     DELETED = "deleted, though git tracks it"
-    DELETED_SINCE = "deleted since the commit of --since or --history"
-    REPLACED_SINCE = "a trace at the commit of --since or --history, and now none"
-    RUN_GONE_SINCE = "had a run at the commit of --since or --history of which no line is left"
     EMPTIED = "emptied, though git tracks its content"
 
 
-GONE = frozenset(
-    {
-        Omission.DELETED,
-        Omission.DELETED_SINCE,
-        Omission.REPLACED_SINCE,
-        Omission.RUN_GONE_SINCE,
-        Omission.EMPTIED,
-    }
-)
-"""What git has and the disk has no more."""
+GONE = frozenset({Omission.DELETED, Omission.EMPTIED})
+"""What git's index has and the disk has no more."""
 _CHOSEN = (Omission.TRUSTED, Omission.EXCLUDED, Omission.REPOSITORY, Omission.LIBRARY)
 MISSED = frozenset(Omission).difference(_CHOSEN)
 """What may hold a part of any run, and nobody has excluded: no verdict is sure without it."""
@@ -215,10 +204,15 @@ def find_real_traces(
             yield each.message, each
 
 
+def is_missed(reason: str) -> bool:
+    """Whether what is left out for a reason may hold a part of any run."""
+    return reason in MISSED or isinstance(reason, Gone)
+
+
 def omitted(left_out: Sequence[disk.LeftOut]) -> Omitted:
     """What a search left out, for people and programs."""
     told = tuple(Unread(*each) for each in left_out if each.reason != Omission.LIBRARY)
-    missed = tuple(each for each in told if each.reason in MISSED)
+    missed = tuple(each for each in told if is_missed(each.reason))
     of_library = (Omission.LIBRARY, Omission.LIBRARY_WITH_TRACES)
     libraries = tuple(each.path for each in left_out if each.reason in of_library)
     return Omitted(told, missed, libraries)

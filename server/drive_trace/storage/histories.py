@@ -17,8 +17,10 @@ import msgspec
 from drive_trace.json_text import first_string
 from drive_trace.storage import git
 from drive_trace.storage.files import LARGEST, Problem, read_regular, records_of
+from drive_trace.storage.finding import run_ids_in
 from drive_trace.storage.patterns import RECORD_SUFFIXES, is_trace
 from drive_trace.text.escaping import printable
+from drive_trace.text.wording import short_hash
 from drive_trace.trace.history import Fate, History, Version, compare
 from drive_trace.trace.line import RUN_FIELD
 
@@ -80,7 +82,26 @@ class Histories:
         place = git.place_of(path)
         if place is None:
             return History()
-        root, name = place
+        return self._of(*place, path, records)
+
+    def replaced(
+        self, folders: Sequence[str], seen: Collection[str]
+    ) -> Iterator[tuple[str, History | Problem]]:
+        """The histories of what is a trace by its name in some folders, and not among the ``seen``
+        ones by their real paths: it has become something else, as a link.
+        """
+        for folder in (Path(each).resolve() for each in folders):
+            around = git.repository_around(folder)
+            listed = self._listed(around.root, "") if around is not None else None
+            if around is None or listed is None or isinstance(listed, Problem):
+                continue
+            for name in dict.fromkeys(each.name for commit in listed[1] for each in commit.changed):
+                path = around.root / name
+                is_ours = is_trace(path) and path.is_relative_to(folder) and str(path) not in seen
+                if is_ours and os.path.lexists(path):
+                    yield str(path), self._of(around.root, name, str(path), ())
+
+    def _of(self, root: Path, name: str, path: str, records: Sequence[str]) -> History | Problem:
         listed = self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
         if isinstance(listed, Problem):
             return Problem(path, f"its history cannot be read: {listed.reason}")
@@ -99,6 +120,16 @@ class Histories:
         since = (base or known[-1]) if known or head is not None else ""
         mended = sum(each.mended for each in versions)
         return History(versions, since, frozenset(commits), head, mended)
+
+    @staticmethod
+    def lost_in(history: History) -> Iterator[tuple[str, str]]:
+        """The runs of the lines of a trace that commits did not leave as they were, each with the
+        commit that has it.
+        """
+        for each in history.versions:
+            lost = each.lost if each.lost is not None and not each.path else ()
+            for run_id in run_ids_in(each.records[at] for at in lost):
+                yield run_id, each.short + "~1" * (each.subject != _BETWEEN)
 
     def _list(self, root: Path, name: str) -> _Listed | Problem:
         """The commit to begin with, what git tells of those since, the latest first, and the traces
@@ -252,18 +283,24 @@ class Touched:
         self.problems: list[Problem] = []
         """What git did not tell of the commit, so that nobody knows what has been deleted."""
         self._files = cache(self._files_in)
+        self.base_in = cache(self._base_in)
+        """The hash of the commit in a repository; empty where that does not have it."""
+
+    def _base_in(self, root: Path) -> str:
+        commit = git.commit_named(self.since, str(root)) or ""
+        asked = ("merge-base", commit, "HEAD")
+        found = git.run_git(str(root), *asked, codes=(0, 1, 128)) if commit else b""
+        base = found.decode().split()[:1] if isinstance(found, bytes) else []
+        return base[0] if base else commit
 
     def _files_in(self, root: Path) -> Mapping[str, str]:
         """What git calls the contents that the files of a repository had; of one that does not have
         the commit, nothing: all of it is new.
         """
-        commit = git.commit_named(self.since, str(root))
-        if commit is None:
+        base = self.base_in(root)
+        if not base:
             return {}
-        asked = ("merge-base", commit, "HEAD")
-        found = git.run_git(str(root), *asked, codes=(0, 1, 128))
-        base = found.decode().split()[:1] if isinstance(found, bytes) else []
-        hashes = git.known_hashes(root, base[0] if base else commit, git.MODE_OF_FILE)
+        hashes = git.known_hashes(root, base, git.MODE_OF_FILE)
         if isinstance(hashes, Problem):
             self.problems.append(hashes)
             return {}
@@ -281,6 +318,11 @@ class Touched:
         except (OSError, ValueError):
             return before is not None
         return before is None or not git.has_content(data, before)
+
+    def commit_of(self, path: str) -> str:
+        """The beginning of the hash of the commit that is compared with, for what has a path."""
+        around = git.repository_around(Path(os.path.realpath(path)).parent)
+        return short_hash(self.base_in(around.root)) if around is not None else ""
 
     def before(self, path: str) -> Sequence[str]:
         """The records that a trace had; none where it was not there."""
