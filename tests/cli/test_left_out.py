@@ -72,7 +72,10 @@ def test_a_trace_under_another_name_fails_the_gate(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["trace.JSONL", "x.ndjson", "trace.json", "trace.jsonl.bak", "trace.txt", "old-JSONL.gone"],
+    [
+        *("trace.JSONL", "x.ndjson", "trace.json", "trace.jsonl.bak", "trace.txt"),
+        *("old-JSONL.gone", "trace.jsonl (deleted)"),
+    ],
 )
 @pytest.mark.parametrize("blanks", [0, 1 << 16, 70_000, 1 << 18])
 def test_a_trace_moved_to_another_ending_fails_the_gate(

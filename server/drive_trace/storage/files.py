@@ -295,7 +295,8 @@ def refuse_moved(handle: int, real: str) -> None:
     """
     try:
         # The system tells the path by which it was opened. It may have been replaced since.
-        is_there = os.readlink(f"/proc/self/fd/{handle}").removesuffix(" (deleted)") == real  # noqa: PTH115 - fast
+        found = os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115 - fast
+        is_there = found in {real, f"{real} (deleted)"}
     except OSError:  # as on macOS and Windows
         is_same = os.path.samestat(os.lstat(real), os.fstat(handle))
         is_there = is_same and os.path.realpath(real) == real
