@@ -36,7 +36,14 @@ from drive_trace.vocabulary.registry import (
     lifetime_of,
     says_nothing,
 )
-from drive_trace.vocabulary.types import Entity, Family, Form, Reference, counted_up, looks_invented
+from drive_trace.vocabulary.types import (
+    Entity,
+    Family,
+    Form,
+    Reference,
+    invented_ids,
+    looks_invented,
+)
 
 # How the fields of one event have to agree, beyond what the type of each says. Readers do not check
 # this: an event that contradicts itself is valid. An agreement applies to every event that has all

@@ -8,7 +8,7 @@ read it from there.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from enum import Enum, StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -132,19 +132,22 @@ def looks_invented(text: str) -> bool:
     )
 
 
-def counted_up(uuids: Iterable[str]) -> Set[str]:
-    """Those that differ from another one in their last eight digits alone, as random ones never do.
-    What begins with the time, as version 7 does, may.
+def invented_ids(uuids: Sequence[str]) -> Set[str]:
+    """Those that look invented, or differ from another one in their last eight digits alone, as
+    random ones never do. What begins with the time, as version 7 does, may.
     """
+    typed = {*filter(looks_invented, uuids)}
+    if len({each[:-8] for each in uuids}) == len(uuids):  # most often, and soon told
+        return typed
     found = {each for each in uuids if each[14:15] != "7"}
-    heads = Counter([each[:-8] for each in found])
-    return {each for each in found if heads[each[:-8]] > 1} if len(heads) < len(found) else set()
+    heads = Counter(each[:-8] for each in found)
+    return typed.union(each for each in found if heads[each[:-8]] > 1)
 
 
 def not_random(uuids: Sequence[str]) -> Sequence[str]:
     """Those that are no UUIDs, or made up."""
-    made_up = {*filter(looks_invented, uuids), *counted_up(uuids)}
-    return [each for each in uuids if each in made_up or each not in Form.UUID]
+    known = invented_ids(uuids)
+    return [each for each in uuids if each in known or each not in Form.UUID]
 
 
 class Prose(msgspec.Struct, frozen=True):

@@ -18,6 +18,9 @@ EVENT{"event_type":"spec-authored","event_id":"12345678-1234-4123-8123-123456789
                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 => Give the event a new UUID
 EVENT{"event_type":"spec-authored","event_id":"3af034f0-0917-40d2-b9bf-f8edff0d01a9"}
+--- A word, over and over.
+EVENT{"event_type":"round-start","round_id":"deadbeef-dead-4eef-8ead-beefdeadbeef"}
+                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 --- Each may be random, but not both.
 EVENT{"event_type":"round-start","round_id":"9d2c41f7-3be8-4a06-b1c5-7e60d84f0001"}
 … in its last digits alone                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -35,38 +38,24 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 
 from drive_trace.linter.edits import Fixes, new_event_id
 from drive_trace.linter.rule import Finding, Findings, Place, Rule, Run, Severity
-from drive_trace.trace.line import EVENT_ID
-from drive_trace.vocabulary import DISPATCH, ROUND, Form, counted_up, looks_invented
+from drive_trace.vocabulary import DISPATCH, ROUND, Form, invented_ids, looks_invented
 
-_PARTS = ("12345678", "01234567", "a1b2c3", "b2c3d4", "c3d4e5", "1a2b3c", "2b3c4d", "3c4d5e")
-"""Few random UUIDs have one, or the same digit six times, and most that were made up."""
 _TYPED = "no random UUID looks like this"
 _COUNTED = "in its last digits alone this differs from another id of the run"
 
 
-def _may_be_made_up(text: str) -> bool:
-    data = text.encode(errors="surrogatepass")
-    number = int.from_bytes(data, "little")
-    # What equals its neighbour leaves a zero: to search for each digit takes four times as long.
-    changes = (number ^ number >> 8).to_bytes(len(data), "little")
-    return bytes(5) in changes or any(part in text for part in _PARTS)
-
-
 def _check(run: Run) -> Findings:
     starts = [(of.field, run.events(of.opener)) for of in (DISPATCH, ROUND)]
-    tables = (run.table(of.opener, of.field) for of in (DISPATCH, ROUND))
-    ids = [str(line.facts[EVENT_ID]) for line in run.lines]
-    ids += [str(each) for table in tables for each in table]
-    counted = counted_up(ids)
-    if not counted and not _may_be_made_up("\n".join(ids)):
-        return
-    for field, lines in (("event_id", run.lines), *starts):
-        for line in lines:
-            value = line.text_fact(field)
-            is_typed = looks_invented(value)
-            if (is_typed or value in counted) and value in Form.UUID:
-                why = _TYPED if is_typed else _COUNTED
-                yield RULE.finding(line, field, f"{why}: it was made up")
+    named = [
+        (line, field, line.text_fact(field))
+        for field, lines in (("event_id", run.lines), *starts)
+        for line in lines
+    ]
+    found = invented_ids([value for *_, value in named])
+    for line, field, value in named:
+        if value in found and value in Form.UUID:
+            why = _TYPED if looks_invented(value) else _COUNTED
+            yield RULE.finding(line, field, f"{why}: it was made up")
 
 
 def _fixes(finding: Finding) -> Fixes:
