@@ -439,6 +439,13 @@ def test_a_batch_is_appended_as_a_whole_or_not_at_all() -> None:
         assert (ran.code, ran.out, trace(), why in ran.err) == (2, "", before, True), (more, ran)
 
 
+def test_a_trace_may_have_any_number_of_lines() -> None:
+    path, start = Path("projects/shop/trace.jsonl"), recorded(STARTED)
+    path.write_text("\n" * 200_001 + json.dumps(start) + "\n")
+    line = {"event": "dispatch-start", "dispatch_name": "D1", "subagent_type": "x"}
+    assert emit("--batch -", stdin=f"{json.dumps(line)}\n" * 2).out.count("\n") == 2
+
+
 def test_dry_run_writes_nothing() -> None:
     assert emit(STARTED, "--dry-run").json["project_slug"] == "shop"
     assert trace() == []

@@ -272,18 +272,19 @@ def test_runs_of_one_name_in_two_folders_are_two_runs(alone: RawClient, tmp_path
     (two / "again" / "trace.jsonl").symlink_to("../trace.jsonl")
     (one / "own").mkdir()
     (one / "own" / "trace.jsonl").symlink_to("../trace.jsonl")
+    write(one / "unread" / "trace.jsonl", "").write_bytes(STARTED.encode("utf-16"))
     start(alone, one, two)
     document = opened(alone, here)
-    failed = [(0, f"INCORRECT — qa failed · {ELSEWHERE}")]
+    failed = [(0, f"INCORRECT — qa failed · {ELSEWHERE} · 1 input not read")]
     asked_for(alone, LENSES, lambda: document.lenses() == failed)
     assert [line.partition("]")[0] for line in files(document)] == [
         "- [`one/a/trace.jsonl`",
         "- [`one/trace.jsonl`",
     ]
     told_of = alone.request("driveTrace/runs", {})["runs"]
-    assert [(run["folder"], run["verdict"], len(run["files"])) for run in told_of] == [
-        ("one", "incorrect", 2),
-        ("two", "correct", 1),
+    assert [(run["folder"], run["headline"], len(run["files"])) for run in told_of] == [
+        ("one", "INCORRECT — qa failed", 2),
+        ("two", "CORRECT", 1),
     ]
     # A folder leaves the workspace.
     alone.forget()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace.trace.document import MOST_LINES
+from drive_trace.lsp.workspace.open_traces import MOST_LINES
 from tests.server.support import REJECTED, START, Document, folder, published
 from tests.support.client_text import graded, triage
 from tests.support.raw_client import RawClient
@@ -26,9 +26,9 @@ TRACES = {
     "by its name": ("file:///a/trace.jsonl", "jsonl", "{}\n"),
     "by its name, with events in strings": ("file:///a/trace.jsonl", "jsonl", QUOTING),
     "by its folder": ("file:///a/wip/drive-trace/x.jsonl", "jsonl", '{"a":1}\n'),
-    "by the language": ("untitled:Untitled-1", "drive-trace", '{"a":1}\n'),
+    "by the language": ("untitled:Untitled-3", "drive-trace", '{"a":1}\n'),
     "by its text": ("file:///a/qa-trace.jsonl", "json", REJECTED),
-    "by two fields": ("x:", "x", '{"event_type":1,\n "schema_version" : 2}\n'),
+    "by two fields": ("y:", "y", '{"event_type":1,\n "schema_version" : 2}\n'),
     "by its name in git": ("git:/a/trace.jsonl?%7B%7D", "jsonl", graded("pass", "pass", "pass")),
 }
 
@@ -85,10 +85,7 @@ GROWING: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "of another kind of lines": (triage() + "\r" * (MOST_LINES + 1), []),
     "in one edit": (triage(), [{**PUT_IN, "text": MANY}]),
     "as another text": (triage(), [{"text": MANY + triage()}]),
-    "line by line": (
-        MANY[:-1] + " ",
-        [{**PUT_IN, "text": "\n"}] * 2,
-    ),
+    "line by line": (MANY[:-1] + " ", [{**PUT_IN, "text": "\n"}] * 2),
 }
 
 
@@ -120,6 +117,37 @@ def test_too_many_lines_are_told_once_and_left_alone(
     alone.notify("textDocument/didClose", document)
     alone.open(uri, triage(), version=4)
     assert asked(alone, uri) != []
+
+
+def headlines(client: RawClient, *, of: str = "") -> list[str]:
+    """Of all runs, once a document has been read."""
+    asked(client, of)
+    return [each["headline"] for each in client.request("driveTrace/runs", {})["runs"]]
+
+
+def opened_beside(
+    client: RawClient, tmp_path: Path, files: dict[str, str], **params: Any
+) -> list[str]:
+    """The headlines where a trace of a run that passed is opened, and other files are there."""
+    passed = graded("pass", "pass", "pass")
+    for name, text in {"trace.jsonl": passed, **files}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    client.initialize(**params, **folder(tmp_path))
+    client.open((tmp_path / "trace.jsonl").as_uri(), passed)
+    return headlines(client)
+
+
+def test_no_run_is_green_beside_a_document_with_too_many(alone: RawClient, tmp_path: Path) -> None:
+    assert opened_beside(alone, tmp_path, {}) == ["CORRECT"]
+    uri, end = (tmp_path / "z/trace.jsonl").as_uri(), {"line": MOST_LINES, "character": 0}
+    alone.open(uri, MANY[1:] + graded("pass", "fail", "pass"))
+    for version, new in enumerate((" ", " ", "\n"), 2):
+        assert headlines(alone, of=uri) == ["INCORRECT — qa failed"]
+        alone.change(uri, version, {"range": {"start": end, "end": end}, "text": new})
+    assert headlines(alone, of=uri) == ["CORRECT, but 1 input not read"]
+    alone.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert headlines(alone, of=uri) == ["CORRECT"]
 
 
 def test_an_empty_document_in_our_language_is_a_trace(client: RawClient) -> None:
@@ -172,13 +200,8 @@ def test_closed_traces_of_somebody_else_are_named_in_the_report(
 def test_a_trace_under_another_name_qualifies_the_verdict_here_too(
     alone: RawClient, tmp_path: Path
 ) -> None:
-    trace = tmp_path / "trace.jsonl"
-    trace.write_text(graded("pass", "pass", "pass"), encoding="utf-8")
-    (tmp_path / "qa-trace.jsonl").write_text(graded("pass", "fail", "pass"), encoding="utf-8")
-    alone.initialize(**folder(tmp_path))
-    alone.open(trace.as_uri(), trace.read_text("utf-8"))
-    runs = alone.request("driveTrace/runs", {})
-    assert [each["headline"] for each in runs["runs"]] == ["CORRECT, but 1 input not read"]
+    said = opened_beside(alone, tmp_path, {"qa-trace.jsonl": graded("pass", "fail", "pass")})
+    assert said == ["CORRECT, but 1 input not read"]
 
 
 @pytest.mark.parametrize(
@@ -192,13 +215,6 @@ def test_a_trace_under_another_name_qualifies_the_verdict_here_too(
 def test_what_a_configuration_excludes_counts_in_a_trusted_workspace(
     options: object, headline: str, alone: RawClient, tmp_path: Path
 ) -> None:
-    trace = tmp_path / "trace.jsonl"
-    trace.write_text(graded("pass", "pass", "pass"), encoding="utf-8")
-    (tmp_path / "fixtures").mkdir()
     failing = graded("pass", "fail", "pass", run="other")
-    (tmp_path / "fixtures" / "trace.jsonl").write_text(failing, encoding="utf-8")
-    (tmp_path / "drive-trace.toml").write_text('exclude = ["fixtures/"]\n', encoding="utf-8")
-    alone.initialize(initializationOptions=options, **folder(tmp_path))
-    alone.open(trace.as_uri(), trace.read_text("utf-8"))
-    runs = alone.request("driveTrace/runs", {})
-    assert [each["headline"] for each in runs["runs"]] == [headline]
+    files = {"fixtures/trace.jsonl": failing, "drive-trace.toml": 'exclude = ["fixtures/"]\n'}
+    assert opened_beside(alone, tmp_path, files, initializationOptions=options) == [headline]

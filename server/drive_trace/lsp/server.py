@@ -33,7 +33,6 @@ from drive_trace.lsp.workspace.runs import Joining, WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.followed_file import KnownFile, lines_of
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
-from drive_trace.trace.document import TooManyLinesError
 
 _Opened: TypeAlias = tuple[OpenTrace, KnownFile | None]
 """A trace, and its file as it shows it; None for a document that is no file."""
@@ -166,13 +165,14 @@ class TraceServer(LanguageServer):
     @contextmanager
     def _refusing(self, uri: str) -> Iterator[None]:
         """Do without a document if it has too many lines, until it is opened again. Its file counts
-        meanwhile, as of a trace that is closed.
+        meanwhile, as of a trace that is closed, and no verdict that it may change is green.
         """
         try:
             yield
-        except TooManyLinesError:
+        except open_traces.TooManyLinesError:
             self._did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
             self._publisher.refuse(uri)
+            self._closed_traces_changed()
 
     async def _open_later(self, uri: str, read: Callable[[], _Opened | None]) -> None:
         def with_diagnostics() -> _Opened | None:
@@ -244,8 +244,9 @@ class TraceServer(LanguageServer):
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         self._edited.drop(uri)
-        if self._publisher.refused.pop(key_of(uri), None):
+        if self._traces.refused.pop(key_of(uri), None):
             self._publisher.clear(uri)
+            self._closed_traces_changed()
         if self._traces.close(uri):
             self._publisher.clear(uri)
             self._joining.request()

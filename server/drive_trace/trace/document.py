@@ -15,23 +15,6 @@ from drive_trace.text.spans import PositionEncoding, offset_of, units_before
 from drive_trace.trace.line import FlaggedLine, Line, LineStatus
 
 Reader = Callable[[Iterable[str]], list[Line]]
-MOST_LINES = 200_000
-"""What more lines have is not worked on in an editor: 64 MB of events have fewer."""
-_PIECE = 1 << 16
-
-
-class TooManyLinesError(Exception):
-    """A text has more than :data:`MOST_LINES`."""
-
-
-def refuse_many_lines(text: str) -> None:
-    """Raise TooManyLinesError for a text with too many, soon."""
-    count = 0
-    for at in range(0, len(text), _PIECE):
-        piece = text[at : at + _PIECE]
-        count += max(piece.count("\n"), piece.count("\r"))
-        if count > MOST_LINES:
-            raise TooManyLinesError
 
 
 class Point(NamedTuple):
@@ -103,7 +86,7 @@ class Document:
         return Splice(first, stop, texts[begin:finish])
 
     def apply(self, splice: Splice) -> Sequence[Line]:
-        """Carry out an edit and give the new lines. Raises TooManyLinesError.
+        """Carry out an edit and give the new lines.
 
         Callers forget the removed lines *before* this: lines below are numbered anew.
         """
@@ -118,8 +101,6 @@ class Document:
         if stop == len(self._lines):
             _mark_end(added)
         self._lines[first:stop] = added
-        if len(self._lines) > MOST_LINES:
-            raise TooManyLinesError
         self._number(first, first + len(added) if len(added) == stop - first else len(self._lines))
         return added
 

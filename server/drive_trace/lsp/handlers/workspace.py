@@ -17,6 +17,7 @@ from drive_trace.lsp.handlers import Handlers
 from drive_trace.lsp.rpc.capabilities import key_of, path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.workspace.linting import REFUSED
 from drive_trace.lsp.workspace.runs import beside_of
 
 log = logging.getLogger(__name__)
@@ -54,8 +55,8 @@ class PulledDiagnostics(Handlers):
         """The diagnostics of one document; of one that is not open, as it is on disk."""
         uri, previous = params.text_document.uri, params.previous_result_id
         report = await self._of_open(uri, previous)
-        if (items := self._publisher.refused.get(key_of(uri))) is not None:
-            report = DiagnosticReport.of(uri, items).unless(previous)
+        if key_of(uri) in self._runs.open.refused:
+            report = DiagnosticReport.of(uri, REFUSED).unless(previous)
         if report is None:
             path = path_of(uri)
             if path is not None and await in_thread(self._runs.closed.has, path):

@@ -22,18 +22,17 @@ from drive_trace.features.findings import SOURCE, DiagnosticOptions
 from drive_trace.features.results import dumps
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings, Severity
-from drive_trace.lsp.rpc.capabilities import DocumentKey, key_of, path_of
+from drive_trace.lsp.rpc.capabilities import key_of, path_of
 from drive_trace.lsp.rpc.messages import CHANGED
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
-from drive_trace.lsp.workspace.open_traces import OpenTrace, Past, Workspace
+from drive_trace.lsp.workspace.open_traces import MANY_LINES, OpenTrace, Past, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage.files import provenance_beside
 from drive_trace.storage.git import committed_records
 from drive_trace.storage.projects import Above, FileProblem, Project, Projects
 from drive_trace.text.spans import PositionEncoding, Span, Spot, units_before
-from drive_trace.trace.document import MOST_LINES
 from drive_trace.trace.history import History
 
 log = logging.getLogger(__name__)
@@ -47,6 +46,25 @@ _MORE_FILES = "more-files"
 """The registration of watchers for the files that a setting adds."""
 _REST = 1.0
 """Seconds between two refreshes for closed traces: an agent may append all the time."""
+
+
+def _diagnostic(problem: FileProblem, encoding: PositionEncoding) -> dict[str, Any]:
+    record, span = problem.spot or Spot(0, Span(0, 0))
+    start, end = (units_before(problem.line, each, encoding) for each in span)
+    return {
+        "range": {
+            "start": {"line": record, "character": start},
+            "end": {"line": record, "character": end},
+        },
+        "severity": int(Severity.ERROR),
+        "source": SOURCE,
+        "message": problem.reason,
+    }
+
+
+_REFUSED = FileProblem(Path(), f"not read: {MANY_LINES}; drive-trace check reads all of them")
+REFUSED = dumps([{**_diagnostic(_REFUSED, PositionEncoding.UTF16), "code": "unreadable-file"}])
+"""The diagnostics of a document with too many lines."""
 
 
 class Publisher:
@@ -65,8 +83,6 @@ class Publisher:
         """What was known of closed traces when the client was last told to ask again."""
         self._sent: Mapping[str, bytes] = {}
         """The diagnostics of configurations."""
-        self.refused: dict[DocumentKey, bytes] = {}
-        """Those of documents with too many lines."""
 
     # Diagnostics
 
@@ -88,14 +104,9 @@ class Publisher:
 
     def refuse(self, uri: str) -> None:
         """Tell that a document has too many lines to be read."""
-        why = f"not read: has more than {MOST_LINES:,} lines; drive-trace check reads all of them"
-        at, code = {"line": 0, "character": 0}, "unreadable-file"
-        found = {"range": {"start": at, "end": at}, "severity": 1, "code": code, "message": why}
-        self.refused[key_of(uri)] = items = dumps([found | {"source": "drive-trace"}])
-        if self._protocol.client.pulls_diagnostics:
-            self.refresh_diagnostics()
-        else:
-            self._push(b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), items))
+        self._runs.open.refused[key_of(uri)] = uri
+        if not self._protocol.client.pulls_diagnostics:
+            self._push(b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), REFUSED))
 
     def clear(self, uri: str) -> None:
         """Take back the diagnostics of a trace that was closed."""
@@ -264,20 +275,6 @@ class Configurations:
 def _absolute(uri: str) -> Path | None:
     path = path_of(uri)
     return Path(os.path.abspath(path)) if path is not None else None  # noqa: PTH100 - follows no link
-
-
-def _diagnostic(problem: FileProblem, encoding: PositionEncoding) -> dict[str, Any]:
-    record, span = problem.spot or Spot(0, Span(0, 0))
-    start, end = (units_before(problem.line, each, encoding) for each in span)
-    return {
-        "range": {
-            "start": {"line": record, "character": start},
-            "end": {"line": record, "character": end},
-        },
-        "severity": int(Severity.ERROR),
-        "source": SOURCE,
-        "message": problem.reason,
-    }
 
 
 PATIENCE = 2.0

@@ -21,7 +21,7 @@ from drive_trace.lsp.rpc.threads import Readers, in_background, in_thread
 from drive_trace.stopping import StoppedError
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
-from drive_trace.trace.document import MOST_LINES, Document, Point, Position, refuse_many_lines
+from drive_trace.trace.document import Document, Point, Position
 from drive_trace.trace.history import History
 from drive_trace.trace.joined import JoinedFiles
 from drive_trace.trace.line import HEAD, FlaggedLine, Line, LineStatus, fields_named, why_no_trace
@@ -31,6 +31,10 @@ LANGUAGE = "drive-trace"
 """The id of the language of traces."""
 LARGE = 1 << 17
 """Characters, some 350 lines. What is done with a smaller text on the loop takes no 50 ms."""
+MOST_LINES = 200_000
+"""What more lines have is not worked on in an editor: 64 MB of events have fewer."""
+MANY_LINES = f"has more than {MOST_LINES:,} lines"
+_PIECE = 1 << 16
 Past: TypeAlias = tuple[History, ProvenanceRecord | None]
 """What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
@@ -39,6 +43,20 @@ _texts = count()
 
 NewText: TypeAlias = tuple[DiagnosticMaker, bool]
 """A whole text that edits lead to, and whether lines of the trace's file may come or go with it."""
+
+
+class TooManyLinesError(Exception):
+    """A text has more than :data:`MOST_LINES`."""
+
+
+def _refuse_many_lines(text: str) -> None:
+    """Raise TooManyLinesError for a text with too many, soon."""
+    count = 0
+    for at in range(0, len(text), _PIECE):
+        piece = text[at : at + _PIECE]
+        count += max(piece.count("\n"), piece.count("\r"))
+        if count > MOST_LINES:
+            raise TooManyLinesError
 
 
 class OpenTrace:
@@ -89,7 +107,7 @@ class OpenTrace:
         """The trace with another text, for :meth:`change`. May be called in a thread. Raises
         TooManyLinesError.
         """
-        refuse_many_lines(text)
+        _refuse_many_lines(text)
         history, provenance = self._known
         path = unquote(self.uri)
         analysis = Analysis(text, self.options.rules, path, history.head, provenance)
@@ -130,7 +148,7 @@ class OpenTrace:
         TooManyLinesError.
         """
         for each in changes:
-            refuse_many_lines(each.text)
+            _refuse_many_lines(each.text)
         if isinstance(changes[-1], types.TextDocumentContentChangeWholeDocument):
             return changes[-1]
         at = _last_whole(changes)
@@ -175,6 +193,8 @@ class OpenTrace:
             before += gone
             after += came
             document = self.analysis.document
+            if len(document.lines) > MOST_LINES + 1:  # the last one is empty
+                raise TooManyLinesError
             self.near = document.lines[min(start.record, len(document.lines) - 1)]
         self.version = version
         if self.file is not None and (before or after):
@@ -258,6 +278,8 @@ class Workspace:
     def __init__(self) -> None:
         self._open: dict[DocumentKey, OpenTrace] = {}
         self._seen: set[DocumentKey] = set()
+        self.refused: dict[DocumentKey, str] = {}
+        """The URIs of documents with too many lines, which are open and not read."""
         self.readers = Readers()
 
     def takes_long(self, trace: OpenTrace) -> bool:

@@ -24,7 +24,7 @@ from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, TracePlace, real_path
-from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
+from drive_trace.lsp.workspace.open_traces import MANY_LINES, OpenTrace, Workspace
 from drive_trace.scorecard import run_lines
 from drive_trace.scorecard.caveats import ILLEGIBLE, Omitted, Uncounted, Unread
 from drive_trace.scorecard.run_lines import EventOwners, TraceLines, event_hashes
@@ -144,11 +144,12 @@ class WorkspaceRuns:
         """
 
     @property
-    def revision(self) -> tuple[bool, int, int]:
+    def revision(self) -> tuple[object, ...]:
         """Changes when the closed traces were found, when other things are known of them, or of the
-        records beside traces.
+        records beside traces, and when other documents are refused.
         """
-        return self.closed.is_searched, self.closed.revision, self._record_changes
+        refused = [*self.open.refused]
+        return self.closed.is_searched, self.closed.revision, self._record_changes, refused
 
     def beside_open(self) -> object:
         """What verdicts of open traces depend on: records, the closed traces with parts of their
@@ -162,7 +163,7 @@ class WorkspaceRuns:
             or any(index.names(run_id) for index in indexes for run_id in each.parts)
         ]
         found = [each for each in closed if each.real not in is_open]
-        return self.closed.is_searched, self._record_changes, found
+        return self.closed.is_searched, self._record_changes, found, [*self.open.refused]
 
     @property
     def version(self) -> object:
@@ -269,8 +270,9 @@ class WorkspaceRuns:
 
     def unread(self, folder: Path | None) -> list[Unread]:
         """The traces of a folder that cannot be read: each may hold a part of any of its runs."""
-        traces = [each for each in self._in(folder) if each.unread_because]
-        return [Unread(each.place.name, each.unread_because) for each in traces]
+        known = [(each.place, each.unread_because) for each in self._in(folder)]
+        known += [(self.place_of(uri), MANY_LINES) for uri in self.open.refused.values()]
+        return [Unread(at.name, why) for at, why in known if why and folder and at.folder == folder]
 
     def left_out(self, folder: Path | None) -> Omitted:
         """What the search of a folder left out, and its files that are no traces."""
