@@ -120,6 +120,8 @@ class Reading(finding.NotRead):
         self.paths = paths or (".",)
         self.found: list[str] = []
         """The traces that were read."""
+        self.places: dict[str, str] = {}
+        """By the path of each trace, of others too, the one to read it again."""
         self.bases = [*filter(None, (search.since, histories.base if histories else None))]
         """What there was at the commits of ``--since`` and ``--history``."""
         self.touched: set[str] = set()
@@ -149,6 +151,7 @@ class Reading(finding.NotRead):
         records: list[str] = []
         for trace in self.usable(map(_read, map(self._if_touched, found))):
             self.found.append(trace.path)
+            self.places[trace.path] = trace.found
             self._tell_odd(trace.path, trace.records)
             records += trace.records * bool(self.bases)
             self._note_now(trace)
@@ -322,6 +325,7 @@ class Reading(finding.NotRead):
         """
         for each in self.usable(self.beside(lambda: run_ids)):
             self.others_found.append(each.path)
+            self.places[each.path] = each.found
             yield each
 
     def read_whole(self) -> frozenset[str]:

@@ -71,14 +71,14 @@ def score(
     """
     # The files that PATH means, one after another.
     found = Reading(paths, search, options.histories(paths))
-    read: dict[str, str] = {}
-    traces = _read(found, found, read)
+    traces = _read(found, found)
     run_ids = found.asked({*_runs_in(traces), *found.touched})
-    others = _read(found.others(run_ids), found, read)  # of the same runs
+    others = _read(found.others(run_ids), found)  # of the same runs
     traces = among(traces, others, lambda each: each.path)
     found.note_lost()
     left_out = omitted(found.left_out)
-    scored = card.score(traces, found.unread, left_out, partial(_read_again, read), only=run_ids)
+    again = partial(_read_again, found.places)
+    scored = card.score(traces, found.unread, left_out, again, only=run_ids)
     exempt = [*_exempt(scored, search.projects or Projects("."), found)]
     by_default = "table" if is_terminal(sys.stdout) else "text"
     click.echo(_rendered(scored, output_format or by_default, exempt))
@@ -98,26 +98,22 @@ def _runs_in(traces: Iterable[TraceSummary]) -> set[str]:
     return {run.run_id for each in traces for run in each.runs}
 
 
-def _read(
-    found: Iterable[TraceRecords], reading: Reading, read: dict[str, str]
-) -> list[TraceSummary]:
+def _read(found: Iterable[TraceRecords], reading: Reading) -> list[TraceSummary]:
     """What the score needs of each file: the scores of its runs, each as if this were its only
-    file, and what a judge has recorded beside it; with --history what git vouches for of it. Notes
-    in ``read`` where to read them again.
+    file, and what a judge has recorded beside it; with --history what git vouches for of it.
     """
     traces: list[TraceSummary] = []
     for file in found:
         # The lines of one file at a time: those of files that share runs are read again.
         traces[-1:] = [each if each.path == STDIN else without_lines(each) for each in traces[-1:]]
-        read[file.path] = file.found
         runs = ScoredTrace(file.records, file.path, file.provenance).summary()
         traces.append(reading.vouched(runs, file.records))
     return traces
 
 
-def _read_again(read: Mapping[str, str], path: str) -> Index | None:
+def _read_again(places: Mapping[str, str], path: str) -> Index | None:
     """The lines of a file; None where it can no longer be read."""
-    found = read_trace(read[path])
+    found = read_trace(places[path])
     if isinstance(found, Problem):
         return None
     return ScoredTrace(found.records, path, found.provenance).index

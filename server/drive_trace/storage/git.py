@@ -217,11 +217,9 @@ def is_tracked_without(path: str, suffix: str) -> bool | None:
     root, name = place
     asked = ("--literal-pathspecs", "ls-files", "-z", "--", name, f"{name}{suffix}")
     found = run_git(str(root), *asked)
-    return (
-        None
-        if isinstance(found, disk.Problem)
-        else {*found.split(b"\0")} == {os.fsencode(name), b""}
-    )
+    if isinstance(found, disk.Problem):
+        return None
+    return {*found.split(b"\0")} == {os.fsencode(name), b""}
 
 
 def pages_of(root: Path) -> tuple[str, Container[str]]:
@@ -229,10 +227,8 @@ def pages_of(root: Path) -> tuple[str, Container[str]]:
     nothing where git does not know that this was pushed to GitHub or GitLab.
     """
     folder, commit = str(root), commit_named("HEAD", str(root))
-    origin = run_git(folder, "config", "--get", "remote.origin.url")
-    known = (
-        _FORGE.fullmatch(origin.decode("utf-8", "replace")) if isinstance(origin, bytes) else None
-    )
+    url = run_git(folder, "config", "--get", "remote.origin.url")
+    known = _FORGE.fullmatch(url.decode(errors="replace")) if isinstance(url, bytes) else None
     if commit is None or known is None:
         return "", ()
     asked = ("for-each-ref", "--count=1", f"--contains={commit}", "refs/remotes/origin")
