@@ -60,10 +60,10 @@ class Engine:
         self._found: dict[Unit, Sequence[Finding]] = {}
         self._firsts = dict(map(self._first, index.runs))
 
-    def _first(self, run_id: str) -> tuple[str, Line | None]:
-        """The id of a run and its first event."""
+    def _first(self, run_id: str) -> tuple[str, str | None]:
+        """The id of a run, and what its first event is."""
         run = self._index.runs.get(run_id)
-        return run_id, next(iter(run.lines), None) if run is not None else None
+        return run_id, name_of(run.lines[0]) if run is not None and run.lines else None
 
     def in_runs(self) -> Iterable[Finding]:
         """What the rules find in runs, and in what several of them name."""
@@ -79,7 +79,7 @@ class Engine:
     ) -> tuple[list[Finding], list[Finding]]:
         """Run the rules over runs that are other ones now, and over what lines name that came or
         went; over all that a run names if what is ``in_doubt`` of it is something else now, or it
-        begins in another way. Gives the former findings on these, and those of now.
+        begins with another event. Gives the former findings on these, and those of now.
         """
         begun = dict(map(self._first, run_ids)).items() - self._firsts.items()
         self._firsts.update(begun)
