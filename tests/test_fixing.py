@@ -117,7 +117,7 @@ def test_a_placeholder_that_keeps_an_error_is_not_put_in() -> None:
     assert fixed(text, suggestions=True) == (0, text)
     analysis = Analysis(text)
     assert [each.rule.code for each in analysis.findings()] == ["missing-field"]
-    assert with_fixes(analysis) == {Level.IN_BULK: 1}
+    assert with_fixes(analysis) == {Level.BY_HAND: 1}
 
 
 def test_a_null_that_is_a_value_is_put_in_where_it_saves_the_line() -> None:

@@ -149,6 +149,18 @@ def test_who_speaks_of_a_dispatch(events: str, codes: list[str]) -> None:
     assert sorted(each.rule.code for each in analysis.findings()) == codes
 
 
+@pytest.mark.parametrize("first", ["round-start", "brief-issued", "falsified-assumption"])
+def test_what_stood_above_a_trace_that_begins_midway_is_told_once(first: str) -> None:
+    below = ["brief-issued", "spec-amended", "slice-completed"]
+    lines = [f'EVENT{{"event_type":"{each}"}}' for each in (first, *below)]
+    lines.append(
+        'EVENT{"event_type":"project-closed","slices_completed":2,"final_retro_done":false}'
+    )
+    told = [*Analysis(trace(*lines)).told()]
+    # The round is one of the dispatch.
+    assert {each.finding.rule.code for each in told} <= {"unknown-dispatch", "unknown-round"}
+
+
 @pytest.mark.parametrize(
     ("event", "codes"),
     [

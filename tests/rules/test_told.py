@@ -55,8 +55,10 @@ def test_statistics_count_every_place_and_say_so() -> None:
 
 def test_a_trace_that_is_an_array_is_one_finding_with_one_repair() -> None:
     records = trace(*(EXTRA % (number, number) for number in (1, 2, 3))).splitlines()
+    inside = ",\n".join(records)
     for text, done in (
-        ("\n".join(["[", *(f"{each}," for each in records[:-1]), records[-1], "]"]), ", and 1 in"),
+        (f"[\n{inside}\n]", ", and 1 in part (2 places)"),
+        (f'{{"events": [\n{inside}\n]}}', ", and 1 in part (2 places)"),
         (json.dumps([*map(json.loads, records)], indent=2), ""),
     ):
         found = run("check", "-", "--select", "error", "--output-format", "json", stdin=text).json

@@ -36,10 +36,13 @@ def write_baselines(
             run.notify([problem])
             unknown |= set(paths)
             continue
-        count = sum(1 for path in paths for _ in _every(found.get(path, ())))
+        theirs = [each for path in paths for each in found.get(path, ())]
+        count, follow = sum(1 for _ in _every(theirs)), sum(len(each.follows) for each in theirs)
         notes.append(
             f"wrote {plural(count, 'place')} with findings in {plural(len(paths), 'trace')} "
             f"to {shown_path(project.baseline_path)}"
+            + f", {follow:,} of them where one follows from another"
+            * bool(follow)
         )
     left = [each for each in every if each.text is None or each.location.path in unknown]
     return notes, left

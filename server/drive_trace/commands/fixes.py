@@ -33,7 +33,7 @@ class Fixes:
     def __init__(self, *, suggestions: bool, only_show: bool) -> None:
         self._suggestions = suggestions
         self._only_show = only_show
-        self._fixed = self._in_part = 0
+        self._fixed = self._in_part = self._places = 0
         self._left = Counter[Level]()
         self._withheld: Counter[str] = Counter()
 
@@ -57,7 +57,9 @@ class Fixes:
         if problem is None or isinstance(problem, Unsynced):
             left, places_left = _told(analysis)
             self._fixed += (told - left).total()
-            self._in_part += len((places - places_left).keys() - (told - left).keys())
+            in_part = (places - places_left).keys() - (told - left).keys()
+            self._in_part += len(in_part)
+            self._places += sum(places[each] - places_left[each] for each in in_part)
         return problem
 
     def count(self, analysis: Analysis) -> None:
@@ -70,7 +72,8 @@ class Fixes:
         one = self._fixed == 1
         were = "would be" if self._only_show else "was" if one else "were"
         message = f"{plural(self._fixed, 'finding')} {were} fixed"
-        message += f", and {self._in_part} in part" * bool(self._in_part)
+        part = f", and {self._in_part} in part ({plural(self._places, 'place')})"
+        message += part * bool(self._in_part)
         if self._left:
             message += f"; {self._left.total()} more can be fixed in an editor, one at a time"
             in_bulk = self._left[Level.IN_BULK] if not self._suggestions else 0

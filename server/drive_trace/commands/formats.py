@@ -307,13 +307,16 @@ class _Tally:
 
     def __init__(self) -> None:
         self._counts: Counter[Severity] = Counter()
-        self._fixable = self._in_bulk = 0
+        self._fixable = self._in_part = self._in_bulk = 0
 
     def add(self, report: Reported) -> None:
         """Count a finding."""
         is_safe = report.has_fix(Level.SAFE)
+        own = (report, *report.places)
+        is_whole = all(any(fix.level is Level.SAFE for fix in each.fixes) for each in own)
         self._counts[report.severity] += 1
         self._fixable += is_safe
+        self._in_part += is_safe and not is_whole
         self._in_bulk += not is_safe and report.has_fix(Level.IN_BULK)
 
     @property
@@ -337,7 +340,8 @@ class _Tally:
                 total += f"; {plural(len(totals.unread), 'input')} not read"
             yield f"{style(total, bold=True)}\n"
             if self._fixable:
-                yield f"{_FIXABLE} {self._fixable:,} fixable with --fix\n"
+                part = f", {self._in_part:,} of them in part" * bool(self._in_part)
+                yield f"{_FIXABLE} {self._fixable:,} fixable with --fix{part}\n"
             if self._in_bulk and not totals.is_fixed:
                 yield f"up to {self._in_bulk:,} fixable only with --fix --unsafe-fixes\n"
         yield from (f"{note}\n" for note in totals.notes)

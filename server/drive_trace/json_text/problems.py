@@ -18,7 +18,8 @@ _JOINED = re.compile(r"[\w.+-][]}\uff3d\uff5d]+[\w.+-]")
 _NO_RECORD = re.compile(
     r"(?P<MERGE_CONFLICT>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
     r"|(?P<FENCE>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
-    r"|(?P<ARRAY>\[|\][,;]?)[ \t\r]*\Z",
+    r'|(?P<ARRAY>(?:\{\s*"(?:data|events|items|lines|records|trace)"\s*:\s*)?\[|\]\}?[,;]?)'
+    r"[ \t\r]*\Z",
     re.DOTALL,
 )
 """Lines that hold nothing of a record, by the kinds of their problems."""

@@ -137,7 +137,7 @@ def replace_id(finding: Finding, of: Lifetime) -> Fixes:
     found = nearest_started(finding.run, of, line, named)
     if found is not None:
         yield replacing(finding, as_json(found), Level.BY_HAND, f"Replace with {shown(found)}")
-    for start in finding.related:
+    for start in (each for each in finding.related if name_of(each.line) == of.opener):
         edit = Edit(start.line, resolve(start.line.text, start.place), as_json(named))
         yield Fix(f"Replace the id of the start with {shown(named)}", Level.BY_HAND, (edit,))
 

@@ -12,9 +12,9 @@ import msgspec
 
 from drive_trace.stopping import cached_property
 from drive_trace.trace import line as trace_line
-from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest, references_of
+from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest, name_of, references_of
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, Lifetime
+from drive_trace.vocabulary import DISPATCH, EVENTS, OPENING, ROUND, Lifetime
 
 _NO_LINES: Sequence[Line] = ()
 
@@ -83,6 +83,11 @@ class Run:
     def next_of(self, names: Iterable[str], line: Line) -> Line | None:
         """The nearest event of some names after a line."""
         return earliest(self.events(name).after(line) for name in names)
+
+    @property
+    def begins_midway(self) -> bool:
+        """Whether events are missing above its first one, with which no run begins."""
+        return name_of(self.lines[0]) not in OPENING
 
     def kept(self, compute: Callable[[Run], Result]) -> Result:
         """What a function computes of the run, once."""

@@ -199,6 +199,10 @@ LIFETIMES: Mapping[Entity, Lifetime] = {
 """The entities that start and end within a run."""
 
 DISPATCH, ROUND, SLICE = LIFETIMES.values()
+OPENING = {"triage-verdict", *(authored for authored, _ in WRITERS.values())} | {
+    each.name for each in DECLARED if each.is_feed or each.opens not in (None, Entity.ROUND)
+}
+"""With these events a run may begin."""
 
 NAMING: Mapping[str, Entity] = {
     field.name: field.names

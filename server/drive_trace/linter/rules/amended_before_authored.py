@@ -5,9 +5,9 @@ that the authoring was not recorded, or that the path is written in another way:
 cost, and how long it took to become stable, is unknown.
 
 A file may have been authored in another run of the trace. The rule is silent where a rejected or
-unknown line of the run above names the path: the authoring may be there. So it is where the first
-event of the run is an amendment or an end: the trace begins midway. Beside a malformed path that
-means the same file, it is not told. Of one file, the first amendment is marked.
+unknown line of the run above names the path: the authoring may be there. So it is where the trace
+begins midway: no run begins with its first event. Beside a malformed path that means the same file,
+it is not told. Of one file, the first amendment is marked.
 
 **Fix.** None is offered: when the file was authored is not in the trace.
 
@@ -26,11 +26,8 @@ EVENT{"event_type":"plan-amended","plan_path":"projects/cart/plan.md"}
 
 from drive_trace.linter.rule import Findings, Rule, SameFile, Severity
 from drive_trace.trace.line import name_of
-from drive_trace.trace.run import TIMED, any_between
-from drive_trace.vocabulary import SLICE, WRITERS
-
-_LATER = {*(amended for _, amended in WRITERS.values()), *(of.closer for of in (*TIMED, SLICE))}
-"""With these no run begins."""
+from drive_trace.trace.run import any_between
+from drive_trace.vocabulary import WRITERS
 
 
 def _check(file: SameFile) -> Findings:
@@ -39,8 +36,7 @@ def _check(file: SameFile) -> Findings:
         if line is None or name_of(line) == writers[0]:
             continue
         run = file.trace.runs[line.run]
-        begins_midway = name_of(run.lines[0]) in _LATER
-        if not begins_midway and not any_between(run.in_doubt(field, file.value), None, line):
+        if not run.begins_midway and not any_between(run.in_doubt(field, file.value), None, line):
             what = field.removesuffix("_path")
             yield RULE.finding(line, field, f"no `{what}-authored` above authors this {what}")
 

@@ -214,7 +214,9 @@ def _insertion(
     pairs = [(field.name, texts[field.name]) for field in fields]
     edit = insert_fields(finding.line, finding.cause.path, pairs)
     if edit is not None:
-        is_open = any(map(is_gap, fields)) or undeclared(finding.line)
+        # Without what a person has to fill in, it would still be missing some.
+        missing = _missing(finding.line, finding.cause)
+        is_open = any(map(is_gap, missing)) or undeclared(finding.line)
         level = Level.BY_HAND if is_open else Level.IN_BULK
         # On a feed, nulls could take back what was recorded: an editor may apply this unseen.
         is_preferred = len(fields) > 1 and not names_a_feed(finding.line.text)

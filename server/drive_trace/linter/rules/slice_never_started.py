@@ -4,7 +4,8 @@ A slice that is completed was started, and `slice-started` records it. Without i
 no wall-clock time. Most often the event was forgotten, or the slug is written in another way.
 
 The start counts wherever it stands in the run. The rule is silent while a rejected or unknown line
-of the run names the slice: the start may be there.
+of the run names the slice: the start may be there. So it is where the trace begins midway: no run
+begins with its first event.
 
 **Fix.** The nearest slug of the slices that were started last, as a suggestion.
 
@@ -30,7 +31,8 @@ from drive_trace.vocabulary import SLICE
 def _check(run: Run) -> Findings:
     started = run.table(SLICE.opener, SLICE.field)
     for slug, ends in run.table(SLICE.closer, SLICE.field).items():
-        if run.meant is None and slug not in started and not run.in_doubt(SLICE.field, slug):
+        is_missed = run.meant is None and slug not in started and not run.begins_midway
+        if is_missed and not run.in_doubt(SLICE.field, slug):
             message = f"no `slice-started` of this run starts the slice {shown(slug)}"
             yield RULE.finding(ends[0], SLICE.field, message, run=run)
 

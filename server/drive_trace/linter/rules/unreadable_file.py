@@ -1,4 +1,4 @@
-"""A file cannot be read at all.
+"""A file is not read.
 
 A file or folder cannot be read at all: it is not there, may not be read, is a folder or a pipe
 in a file's place, holds no trace, is UTF-16 or UTF-32, or is packed, as by gzip. Whatever it says
