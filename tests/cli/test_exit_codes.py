@@ -84,6 +84,9 @@ def test_help_has_examples_and_may_fit_into_80_columns(
 def test_what_was_meant_is_guessed() -> None:
     assert "'chekc'. Did you mean 'check'?" in run("chekc").err
     assert "'--fixx'. Did you mean '--fix'?" in run("check", "--fixx").err
+    assert "'1.5' is not a valid number of tokens: expected a whole number, such as 1500" in (
+        run("tokens", "--input-tokens", "1.5").err
+    )
 
 
 def test_a_defect_is_one_line_and_exit_code_2(

@@ -8,9 +8,17 @@ from tests.cli.support import run
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+def test_text_is_as_wide_as_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    examples = Path(__file__).parents[2] / "examples/projects"
+    for command in (("plan",), ("score", "--format", "text", examples)):
+        shown = [line for line in run(*command).out.splitlines() if str(examples) not in line]
+        assert columns - 10 < max(map(len, shown)) <= columns
+
+
 def test_given_rates_say_how_many_runs_it_takes() -> None:
     said = run("plan", "--cases", "5", "--runs", "6", "--rate", "0.8").out
-    assert max(map(len, said.splitlines())) <= 80
     said = " ".join(said.split())
     assert said.startswith("5 cases of 6 runs a side, where 0.80 of the runs are CORRECT and the ")
     assert "logarithms of costs spread by 0.76 (assumed):" in said

@@ -287,7 +287,10 @@ def test_what_git_does_not_list_counts_as_not_read(change: Path) -> None:
     [
         ("git@github.com:acme/shop.git", "https://github.com/acme/shop/blob/"),
         ("https://gitlab.com/acme/a/shop", "https://gitlab.com/acme/a/shop/-/blob/"),
-        ("https://token@github.com/acme/shop.git", None),
+        ("https://SECRET@github.com/acme/shop.git", "https://github.com/acme/shop/blob/"),
+        ("https://ci:SECRET@gitlab.com/a/shop.git", "https://gitlab.com/a/shop/-/blob/"),
+        ("https://github.com:SECRET@evil.example/acme/shop", None),
+        ("https://a@b:SECRET@github.com/acme/shop", None),
         ("https://evil.example/acme/shop", None),
     ],
 )
@@ -306,5 +309,6 @@ def test_a_page_leads_to_a_spec_as_the_pushed_commit_has_it(
     git(here, "update-ref", "refs/remotes/origin/main", "HEAD")
     ran = run(*made)
     assert ("/blob/" in ran.out) == (page is not None)
+    assert "SECRET" not in ran.out + ran.err
     if page is not None:
         assert re.search(rf'href="{page}[0-9a-f]{{40}}/projects/p/spec\.md"[^>]*> at ', ran.out)

@@ -53,6 +53,7 @@ def test_durations_of_a_run_are_one_finding_whichever_way_they_are_off() -> None
         assert (told["code"], told["severity"]) == (code, severity)
         assert [each["line"] for each in (told, *told["places"])] == lines
         assert told["message"].startswith(message)
+        assert {each["code"] for each in told["places"]} == {shorter}
     counts = run("check", "-", "--statistics", *options, stdin=text).json
     assert {each["code"]: each["count"] for each in counts} == {shorter: 2, longer: 1}
 

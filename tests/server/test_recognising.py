@@ -108,6 +108,7 @@ def test_too_many_lines_are_told_once_and_left_alone(
         return [f"{each['code']}: {each['message']}" for each in found]
 
     said = f"not read: has more than {MOST_LINES:,} lines; drive-trace check reads all of them"
+    said += "; once it has fewer, close it and open it again"
     alone.open(uri, text)
     if changes:
         alone.change(uri, 2, *changes)

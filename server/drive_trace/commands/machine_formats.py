@@ -64,7 +64,8 @@ def _related(place: formats.RelatedPlace) -> Mapping[str, object]:
 
 
 def _place_of(report: Reported) -> Mapping[str, object]:
-    return {**report.location._asdict(), "message": report.message, "fixes": _fixes(report)}
+    own = {"code": report.code, "message": report.message, "fixes": _fixes(report)}
+    return {**report.location._asdict(), **own}
 
 
 def _fixes(report: Reported) -> Sequence[Mapping[str, object]]:

@@ -8,7 +8,7 @@ import click
 
 from drive_trace.commands import options
 from drive_trace.commands.reading import Reading, found_in, suite_at, usable
-from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
+from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, columns
 from drive_trace.comparison import power
 from drive_trace.comparison import runs as compared
 from drive_trace.comparison.answer import MARGIN
@@ -134,4 +134,4 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     spreads = f"the logarithms of costs spread by {spread:.2f}"
     spreads += " (assumed)" * ("spread" in assumed)
     where = f"{design}, where {rate:.2f} of the runs are CORRECT{past_runs} and {spreads}:"
-    click.echo(as_text([Paragraph(where), Bullets([each.words for each in shown])]))
+    click.echo(as_text([Paragraph(where), Bullets([each.words for each in shown])], columns()))

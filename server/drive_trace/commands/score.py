@@ -165,7 +165,7 @@ def _rendered(scored: card.ScoreCard, output_format: str, exempt: Sequence[_Exem
         case "table":
             text = render.table(scored, columns(), paint)
         case _:
-            text = render.text(scored)
+            text = render.text(scored, columns())
     return "\n\n".join([text, *said])
 
 

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from drive_trace.authoring.usage import Usage
 
 
-_COUNT = click.IntRange(min=0)
+class _Count(click.IntRange):
+    name = "number of tokens: expected a whole number, such as 1500"
+
+
+_COUNT = _Count(min=0)
 
 
 @click.command()

@@ -244,9 +244,9 @@ def markdown(card: ScoreCard) -> str:
     return doc.as_markdown([doc.Section("Scorecard", blocks)])
 
 
-def text(card: ScoreCard) -> str:
-    """The whole scorecard for a terminal, at most 80 columns where names allow."""
-    return doc.as_text([*not_read_blocks(card), *card_document(card)])
+def text(card: ScoreCard, columns: int) -> str:
+    """The whole scorecard for a terminal, at most so many columns where names allow."""
+    return doc.as_text([*not_read_blocks(card), *card_document(card)], columns)
 
 
 def not_read_blocks(card: ScoreCard) -> list[doc.Block]:

@@ -28,9 +28,11 @@ _ENVIRONMENT = {
 }
 MODE_OF_FILE, _MODE_OF_MODULE = "100", "160000"
 _FORGE = re.compile(
-    r"(?:https://|(?:ssh://)?git@)(github|gitlab)\.com[:/](\w[\w./-]*?)(\.git)?/?\n?"
+    r"(?:https://(?:[^/@\s]*@)?|(?:ssh://)?git@)(github|gitlab)\.com[:/](\w[\w./-]*?)(\.git)?/?\n?"
 )
-"""An address of ``origin`` of which it is known where the web shows files. None has a secret."""
+"""An address of ``origin`` of which it is known where the web shows files. What stands before ``@``
+may be a secret, and is in no group.
+"""
 _MOST_ERRORS = 1 << 12
 _LENGTH_OF_SHA1 = 40
 _PATIENCE = 60.0

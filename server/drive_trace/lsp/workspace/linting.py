@@ -62,7 +62,8 @@ def _diagnostic(problem: FileProblem, encoding: PositionEncoding) -> dict[str, A
     }
 
 
-_REFUSED = FileProblem(Path(), f"not read: {MANY_LINES}; drive-trace check reads all of them")
+_HOW = "drive-trace check reads all of them; once it has fewer, close it and open it again"
+_REFUSED = FileProblem(Path(), f"not read: {MANY_LINES}; {_HOW}")
 REFUSED = dumps([{**_diagnostic(_REFUSED, PositionEncoding.UTF16), "code": "unreadable-file"}])
 """The diagnostics of a document with too many lines."""
 
