@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from math import nan
+from math import fsum, nan
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -83,7 +83,8 @@ def findings_phrase(found: Sequence[LineFinding] | None) -> str:
 def severity_order(found: Sequence[LineFinding] | None) -> float:
     """By what findings are sorted: how many are errors, then warnings, ...; NaN if unknown."""
     weights = {name: 1000.0**-n for n, name in enumerate(SEVERITIES)}
-    return nan if found is None else sum(weights[each.severity] for each in found)
+    # Exact, as releases of Python differ in how sum adds floats.
+    return nan if found is None else fsum(weights[each.severity] for each in found)
 
 
 class FullReport(NamedTuple):
