@@ -244,7 +244,7 @@ def markdown(card: ScoreCard) -> str:
     return doc.as_markdown([doc.Section("Scorecard", blocks)])
 
 
-def text(card: ScoreCard, columns: int) -> str:
+def text(card: ScoreCard, columns: int = 80) -> str:
     """The whole scorecard for a terminal, at most so many columns where names allow."""
     return doc.as_text([*not_read_blocks(card), *card_document(card)], columns)
 
