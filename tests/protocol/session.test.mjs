@@ -21,11 +21,12 @@ const command = process.env.DRIVE_TRACE_MESSAGES ? [...tap, ...serve] : serve;
 const uri = "file:///traces/session/trace.jsonl";
 const agent = "grader-1";
 const wrong = '"passed"';
+const ids = ["0b9c2a4e-6f1d-4c3b-8a57-1d2e3f405160", "d4f1a7c2-93be-4e08-b6d5-7a20c95e18f3"];
 const run = { project_run_id: "run-1", orchestrator_agent_id: agent, schema_version: "1", ts: "2026-05-28T14:00:00.000Z" };
 const opened = [
   { event_type: "tokens-recorded", input_tokens: 1_900_000, output_tokens: 42_000, cache_read_tokens: null, cache_write_tokens: null },
   { event_type: "correctness-recorded", mechanical: "pass", qa: "passed", intent: "pass" },
-].map((event, index) => `${JSON.stringify({ event_id: `0b9c2a4e-6f1d-4c3b-8a57-1d2e3f40516${index}`, ...run, ...event })}\n`).join("");
+].map((event, index) => `${JSON.stringify({ event_id: ids[index], ...run, ...event })}\n`).join("");
 
 test("open, look, run the lens, edit, quit", { timeout: 60_000 }, async (context) => {
   const home = mkdtempSync(path.join(tmpdir(), "drive-trace-session-"));
