@@ -31,9 +31,8 @@ from drive_trace.grading.judgements import Calibrated, Gating, Judgement
 from drive_trace.linter.rule import Finding, Level, Rule, Severity, UnreadFile
 from drive_trace.linter.rules import RULES, SETTABLE, documentation
 from drive_trace.linter.told import MISSING, ON, WITHIN
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, encode_exactly
-from drive_trace.text.wording import listed
+from drive_trace.text.wording import listed, printable
 from drive_trace.trace.provenance import Entry
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfShape
 

@@ -22,8 +22,8 @@ from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.run_lines import TraceLines, runs_sharing_events
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Spot
+from drive_trace.text.wording import printable
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.history import History
 from drive_trace.trace.index import Index

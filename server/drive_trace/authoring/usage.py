@@ -22,8 +22,7 @@ from drive_trace.authoring import usage_shapes as shapes
 from drive_trace.authoring.drafts import Refused
 from drive_trace.authoring.usage_shapes import UsageLogError, at, every
 from drive_trace.json_text import CROWDED, STRICT, is_crowded
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import are, first_of, plural, shown
+from drive_trace.text.wording import are, first_of, plural, printable, shown
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 _TOTALS = ("result", "total", "summary")

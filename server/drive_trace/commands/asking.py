@@ -18,8 +18,8 @@ from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading.prompts import JudgedCase, Prompt, is_diff
 from drive_trace.storage.files import Problem, inside, read_bytes, read_regular, why
 from drive_trace.storage.git import commit_named, repository_around, run_git
-from drive_trace.text.escaping import json_document, printable, visible
 from drive_trace.text.spans import decode
+from drive_trace.text.wording import json_document, printable, visible
 from drive_trace.trace.times import sortable
 
 if TYPE_CHECKING:

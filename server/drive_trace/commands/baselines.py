@@ -12,8 +12,7 @@ from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.files import may_be_there
 from drive_trace.storage.projects import Known, Project, shown_path, write_known
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import first_of, plural
+from drive_trace.text.wording import first_of, plural, printable
 
 
 def write_baselines(

@@ -26,9 +26,8 @@ from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.processes import Packed, in_batches, on_all_cores
 from drive_trace.storage.projects import FileProblem, Project, Projects, shown_path
 from drive_trace.storage.replace import Unsynced
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
-from drive_trace.text.wording import first_of, plural
+from drive_trace.text.wording import first_of, plural, printable
 from drive_trace.trace.history import History
 from drive_trace.trace.index import Identity
 from drive_trace.trace.joined import (

@@ -27,8 +27,7 @@ from drive_trace.storage.earlier_looks import earlier_look
 from drive_trace.storage.files import STDIN, config_folder, may_be_there
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.suites import SuiteFile
-from drive_trace.text.escaping import json_document
-from drive_trace.text.wording import first_of, plural
+from drive_trace.text.wording import first_of, json_document, plural
 
 _EXIT_NOT_COMPARABLE = 3
 _COST_WORSE = "cost-worse"

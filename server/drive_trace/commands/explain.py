@@ -15,9 +15,8 @@ from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.linked_files import rule_page
 from drive_trace.text.document import wrapped
-from drive_trace.text.escaping import json_document, printable
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import listed
+from drive_trace.text.wording import json_document, listed, printable
 from drive_trace.vocabulary.slips import nearest
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*|^#+ (.+)$", re.MULTILINE)

@@ -15,8 +15,7 @@ from drive_trace.report.contents import report_on
 from drive_trace.report.export import WRITERS, exported
 from drive_trace.scorecard.caveats import ILLEGIBLE
 from drive_trace.storage.finding import SearchOptions, omitted
-from drive_trace.text.escaping import plain
-from drive_trace.text.wording import first_of
+from drive_trace.text.wording import first_of, plain
 
 
 @click.command

@@ -18,9 +18,8 @@ from drive_trace.commands.terminal import in_colour
 from drive_trace.linter.rule import Level
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.replace import Unsynced, replace_content
-from drive_trace.text.escaping import cells, printable
 from drive_trace.text.spans import Span, common_start, encode_exactly, exact
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import cells, plural, printable
 from drive_trace.trace.line import Line, run_of
 
 _RUNNERS = ("CI", "GITHUB_ACTIONS", "TF_BUILD")

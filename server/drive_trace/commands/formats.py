@@ -17,9 +17,8 @@ from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import Severity
 from drive_trace.scorecard.caveats import Gone, Unread
 from drive_trace.text import codec
-from drive_trace.text.escaping import cells, in_json, printable
 from drive_trace.text.spans import Span, terminal_columns
-from drive_trace.text.wording import numbered_lines, plural
+from drive_trace.text.wording import cells, in_json, numbered_lines, plural, printable
 
 
 class Location(NamedTuple):

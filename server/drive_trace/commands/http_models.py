@@ -18,7 +18,7 @@ import httpx2
 from drive_trace import __version__
 from drive_trace.commands.asking import Asked
 from drive_trace.commands.models import LARGEST, ModelError, Reply, TransportError, without_keys
-from drive_trace.text.escaping import printable
+from drive_trace.text.wording import printable
 
 _MOST_TOKENS = 16_000
 """Of a reply to Anthropic, which wants a number; the model's thinking counts."""

@@ -25,8 +25,7 @@ from drive_trace.storage.git import tree_state
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import Projects, own_project, shown_path
 from drive_trace.storage.recording import Merged, new_stamp
-from drive_trace.text.escaping import printable, visible
-from drive_trace.text.wording import first_of, listed, writable
+from drive_trace.text.wording import first_of, listed, printable, visible, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import GRADE
 

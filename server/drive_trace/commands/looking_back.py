@@ -25,8 +25,7 @@ from drive_trace.storage.files import SMALL, read_trace
 from drive_trace.storage.linked_files import CLASSES
 from drive_trace.storage.projects import FileProblem, spot_of
 from drive_trace.storage.toml_models import read_table
-from drive_trace.text.escaping import printable, visible
-from drive_trace.text.wording import shown
+from drive_trace.text.wording import printable, shown, visible
 from drive_trace.trace.reading import read_lines
 
 _Classes: TypeAlias = Annotated[

@@ -15,8 +15,7 @@ from drive_trace.linter.rule import Level, Rule
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.linter.settings import Severity, fingerprint
 from drive_trace.storage.files import STDIN
-from drive_trace.text.escaping import visible, without_links
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import plural, visible, without_links
 
 
 def as_json(reports: Findings) -> Iterator[str]:

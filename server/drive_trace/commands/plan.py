@@ -18,8 +18,7 @@ from drive_trace.storage.compared_sides import read_prices, read_side
 from drive_trace.storage.files import may_be_there
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.text.document import Bullets, Paragraph, as_text
-from drive_trace.text.escaping import json_document
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import json_document, plural
 
 _RATE, _SPREAD, _RUNS = 0.8, 0.76, 5
 _MOST = 10_000

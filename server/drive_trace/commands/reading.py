@@ -18,8 +18,7 @@ from drive_trace.scorecard.caveats import Gone
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import first_of, plural, shown
+from drive_trace.text.wording import first_of, plural, printable, shown
 
 if TYPE_CHECKING:
     from drive_trace.scorecard.scoring import TraceSummary

@@ -20,8 +20,7 @@ from drive_trace.json_text import as_json
 from drive_trace.storage.files import STDIN, records_of
 from drive_trace.storage.recording import NewEvent, append_events
 from drive_trace.storage.session_logs import LONGEST, logs_of
-from drive_trace.text.escaping import in_json, visible
-from drive_trace.text.wording import listed, plural
+from drive_trace.text.wording import in_json, listed, plural, visible
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import COST

@@ -20,8 +20,8 @@ from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.git import pages_of, place_of
 from drive_trace.storage.projects import Projects
 from drive_trace.storage.session_logs import log_named
-from drive_trace.text.escaping import json_document
 from drive_trace.text.html import file_address
+from drive_trace.text.wording import json_document
 
 
 @click.command(cls=options.WithHistory)

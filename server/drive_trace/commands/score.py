@@ -19,7 +19,7 @@ from drive_trace.storage.configuration import Exemption
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import SearchOptions, among, omitted
 from drive_trace.storage.projects import Above, Projects
-from drive_trace.text.escaping import code, json_document, plain
+from drive_trace.text.wording import code, json_document, plain
 from drive_trace.trace.index import Index
 
 

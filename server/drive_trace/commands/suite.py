@@ -23,8 +23,7 @@ from drive_trace.storage.compared_sides import read_side
 from drive_trace.storage.files import inside, may_be_there, why
 from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.suites import SIDES, SuiteFile
-from drive_trace.text.escaping import json_document, printable
-from drive_trace.text.wording import first_of, plural
+from drive_trace.text.wording import first_of, json_document, plural, printable
 
 _NAMED = 20
 """So many runs are named at most."""

@@ -16,7 +16,7 @@ from typing import IO, Any, ClassVar, TextIO, TypeVar
 import click
 
 from drive_trace.storage.files import STDIN
-from drive_trace.text.escaping import printable
+from drive_trace.text.wording import printable
 
 T = TypeVar("T")
 

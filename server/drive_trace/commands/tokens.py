@@ -12,7 +12,7 @@ from drive_trace.commands.reading import lines_of_log, usable
 from drive_trace.commands.terminal import columns, notify
 from drive_trace.storage.recording import Merged
 from drive_trace.text import document as doc
-from drive_trace.text.escaping import json_document, printable
+from drive_trace.text.wording import json_document, printable
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 

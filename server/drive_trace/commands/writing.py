@@ -20,8 +20,8 @@ from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, verdicts_beside
 from drive_trace.storage.projects import shown_path
 from drive_trace.storage.recording import RECORDED, Merged, Refuse, record_feed
-from drive_trace.text.escaping import printable
 from drive_trace.text.frozen import Frozen
+from drive_trace.text.wording import printable
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 

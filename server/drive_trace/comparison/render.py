@@ -24,9 +24,8 @@ from drive_trace.report.metrics import Value
 from drive_trace.scorecard.caveats import by_reason
 from drive_trace.scorecard.run_score import QUALIFIED
 from drive_trace.text import document as doc
-from drive_trace.text.escaping import plain
 from drive_trace.text.html import as_html, document, join, tag
-from drive_trace.text.wording import are, duration, factor, first_of, plural
+from drive_trace.text.wording import are, duration, factor, first_of, plain, plural
 
 _LEFT, _WIDTH, _ROW = 20, 320, 34
 _MOST = 5

@@ -18,8 +18,8 @@ from drive_trace.features.new_events import END, Piece, pair, pairs, render, val
 from drive_trace.features.results import View, markup, range_of, without_markup
 from drive_trace.features.runs import Joined, carried_at, nothing_joined
 from drive_trace.json_text import as_json
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
+from drive_trace.text.wording import printable
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Path

@@ -10,7 +10,7 @@ from drive_trace.linter.edits import object_on
 from drive_trace.report.event_log import EventWords
 from drive_trace.scorecard.dispatches import Event
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.escaping import printable
+from drive_trace.text.wording import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of, run_id_of
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.scope import Nesting, nestings

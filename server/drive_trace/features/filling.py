@@ -24,8 +24,7 @@ from drive_trace.linter.edits import (
     replace_value,
     undeclared,
 )
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import duration, listed, shown
+from drive_trace.text.wording import duration, listed, printable, shown
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line, event_of
 from drive_trace.trace.places import pair_at

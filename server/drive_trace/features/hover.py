@@ -18,9 +18,8 @@ from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import NodeKind
 from drive_trace.linter.edits import object_on
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
-from drive_trace.text.escaping import code, printable
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import byte_size, compact, duration, in_full, plural
+from drive_trace.text.wording import byte_size, code, compact, duration, in_full, plural, printable
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, Path, event_of, name_of, run_id_of, run_of
 from drive_trace.trace.places import Part, Place, node_at, pair_at, path_at, resolve, syntax_of

@@ -17,9 +17,8 @@ from drive_trace.analysis import Analysis
 from drive_trace.features import LinkOptions, results
 from drive_trace.json_text import as_json, strings_named
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.escaping import plain
 from drive_trace.text.spans import PositionEncoding, Span
-from drive_trace.text.wording import shown
+from drive_trace.text.wording import plain, shown
 from drive_trace.trace import occurrences
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.line import Line, event_of, name_of, run_id_of

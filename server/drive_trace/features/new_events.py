@@ -25,8 +25,8 @@ from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import is_blank
+from drive_trace.text.wording import printable
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.scope import Opened, Scope, scope_at

@@ -16,8 +16,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
 from drive_trace.features.structure import ending_of
 from drive_trace.linter.edits import object_on
-from drive_trace.text.escaping import code
-from drive_trace.text.wording import duration, in_full, listed, plural
+from drive_trace.text.wording import code, duration, in_full, listed, plural
 from drive_trace.trace.line import Line, LineSet, event_of, run_of
 from drive_trace.trace.places import Place
 from drive_trace.trace.run import Run

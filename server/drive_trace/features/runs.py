@@ -25,8 +25,7 @@ from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.outline import grading, in_short, outline
 from drive_trace.scorecard.render import lens_title, not_read, run_card, tokens_in_short, unsaid
 from drive_trace.text import document as doc
-from drive_trace.text.escaping import plain, printable
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import plain, plural, printable
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import FlaggedLine, Line, run_id_of, run_of
 from drive_trace.trace.scope import Scope, scope_at

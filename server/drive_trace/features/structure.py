@@ -19,9 +19,8 @@ from drive_trace.features.runs import Joined, nothing_joined, of_one_file
 from drive_trace.json_text import Node, NodeKind, strings_named
 from drive_trace.scorecard.run_score import Verdict
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.escaping import plain
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import compact, duration, plural
+from drive_trace.text.wording import compact, duration, plain, plural
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import REJECTING, FlaggedLine, Line, LineStatus, event_of
 from drive_trace.trace.places import Part, Place, resolve, syntax_of

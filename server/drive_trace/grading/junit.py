@@ -19,8 +19,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 from xml.parsers import expat
 
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import first_of, plural
+from drive_trace.text.wording import first_of, plural, printable
 from drive_trace.trace.times import moment, sortable
 
 _SUITES = {"testsuites", "testsuite"}

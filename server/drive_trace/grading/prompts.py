@@ -17,8 +17,7 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from drive_trace.json_text import STRICT
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import listed, plural, shown, writable
+from drive_trace.text.wording import listed, plural, printable, shown, writable
 
 PROMPT_VERSION = "1"
 """Changes with the wording below: a judge that was calibrated on another one is not calibrated."""

@@ -40,7 +40,7 @@ def main() -> int:
         sys.stdout.flush()
     except Exception as error:  # noqa: BLE001 - a session never fails for the sake of its trace
         from drive_trace.storage.files import why_not_read  # noqa: PLC0415 - seldom needed
-        from drive_trace.text.escaping import printable  # noqa: PLC0415 - as above
+        from drive_trace.text.wording import printable  # noqa: PLC0415 - as above
 
         words = f"the event has no {error}" if isinstance(error, KeyError) else str(error)
         if isinstance(error, OSError) and error.filename:

@@ -12,8 +12,7 @@ from drive_trace.hook import RECORD_SUFFIX, Answer, HookEvent, written
 from drive_trace.linter.settings import Severity
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, inside, read_trace
 from drive_trace.storage.projects import Project, Projects
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import plural, printable
 from drive_trace.trace.provenance import read_provenance
 
 _MOST = 10

@@ -8,8 +8,8 @@ from operator import attrgetter
 import msgspec
 
 from drive_trace.json_text import WHITESPACE, ProblemKind, Repair, SyntaxProblem
-from drive_trace.text.escaping import visible
 from drive_trace.text.spans import Span
+from drive_trace.text.wording import visible
 
 _LONGEST_QUOTE = 40
 _WORD_END = re.compile(r"[ \t]*+[,}\]\uff0c\uff5d\uff3d]")

@@ -20,9 +20,8 @@ import msgspec
 
 from drive_trace.linter.settings import OptionValue, Severity
 from drive_trace.stopping import cached_property
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import plural, shown
+from drive_trace.text.wording import plural, printable, shown
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Diagnostic, Line, name_of
 from drive_trace.trace.places import Part, Place

@@ -16,8 +16,7 @@ from drive_trace.grading.calibration import share
 from drive_trace.scorecard.measures import as_double, tokens_of
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, standings_in_short
 from drive_trace.text import document as doc
-from drive_trace.text.escaping import in_json, plain, visible
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import in_json, plain, plural, visible
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 

@@ -19,8 +19,7 @@ from drive_trace.scorecard.outline import LineWords, decided_by, in_short, outli
 from drive_trace.scorecard.run_score import RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text import wording
-from drive_trace.text.escaping import plain, printable
-from drive_trace.text.wording import are, compact, duration, listed, plural
+from drive_trace.text.wording import are, compact, duration, listed, plain, plural, printable
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 if TYPE_CHECKING:

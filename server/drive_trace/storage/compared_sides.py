@@ -28,9 +28,8 @@ from drive_trace.storage import finding
 from drive_trace.storage.patterns import MoreFiles, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
 from drive_trace.storage.toml_text import Fault
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import first_of
+from drive_trace.text.wording import first_of, printable
 
 MANIFEST_SUFFIX = ".run.json"
 _TRACES = (".jsonl", ".ndjson")

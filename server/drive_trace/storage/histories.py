@@ -19,8 +19,7 @@ from drive_trace.storage import git
 from drive_trace.storage.files import LARGEST, Problem, read_regular, records_of
 from drive_trace.storage.finding import run_ids_in
 from drive_trace.storage.patterns import RECORD_SUFFIXES, is_trace
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import short_hash
+from drive_trace.text.wording import printable, short_hash
 from drive_trace.trace.history import Fate, History, Version, compare
 from drive_trace.trace.line import RUN_FIELD
 

@@ -25,8 +25,8 @@ from drive_trace.storage import files as disk
 from drive_trace.storage.configuration import CONFIGURATION_NAME, Configuration
 from drive_trace.storage.patterns import BASELINE_NAME
 from drive_trace.storage.replace import write_whole
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, Spot
+from drive_trace.text.wording import printable
 
 Known = Mapping[str, Mapping[str, int]]
 """The findings in one file by the code of their rule: on how many lines, by fingerprint."""

@@ -30,8 +30,7 @@ from drive_trace.storage.patterns import is_pattern
 from drive_trace.storage.projects import FileProblem, ParsedFiles, Project, TextProblem, shown_path
 from drive_trace.storage.replace import write_whole
 from drive_trace.storage.toml_text import Fault, KeyPath, problems_at, read_toml
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import listed
+from drive_trace.text.wording import listed, printable
 from drive_trace.text.wording import shown as shown_json
 from drive_trace.vocabulary.slips import nearest
 

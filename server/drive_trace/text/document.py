@@ -22,8 +22,8 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from drive_trace.text.escaping import code, plain
 from drive_trace.text.spans import terminal_columns
+from drive_trace.text.wording import code, plain
 
 # Words
 

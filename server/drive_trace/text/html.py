@@ -18,7 +18,7 @@ from zlib import compress
 
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
-from drive_trace.text.escaping import plain, visible
+from drive_trace.text.wording import plain, visible
 
 _SAFE = re.compile(r"[A-Za-z0-9. -]*")
 _VOID = {"meta", "line", "rect", "path", "input"}

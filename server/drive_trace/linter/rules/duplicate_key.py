@@ -34,7 +34,7 @@ EVENT{"event_type":"slice-started","slice_slug":"result","linear_ref":"result"}
 
 from drive_trace.linter.edits import Fix, Fixes, Level, delete_member
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Part, Place, Rule, Severity
-from drive_trace.text.escaping import printable
+from drive_trace.text.wording import printable
 from drive_trace.trace.places import pair_at
 
 

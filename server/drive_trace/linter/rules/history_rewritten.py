@@ -64,9 +64,8 @@ from drive_trace.linter.rule import (
     type_or_line,
 )
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import common_start
-from drive_trace.text.wording import are
+from drive_trace.text.wording import are, printable
 from drive_trace.trace.history import Fate, Rewriting
 
 _LONGEST = 600

@@ -109,8 +109,7 @@ from drive_trace.linter.rule import (
     Span,
     WholeTrace,
 )
-from drive_trace.text.escaping import printable
-from drive_trace.text.wording import are, fields_listed
+from drive_trace.text.wording import are, fields_listed, printable
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path, event_of
 from drive_trace.trace.places import member_at, resolve, syntax_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, FieldType, ObjectShape

@@ -24,7 +24,7 @@ EVENT{"event_type":"tool-called","tool":"grep"}
 
 from drive_trace.linter.edits import Fix, Fixes, Level, as_json, delete_member, replacing
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Part, Place, Rule, Severity
-from drive_trace.text.escaping import printable
+from drive_trace.text.wording import printable
 from drive_trace.trace.line import name_of
 from drive_trace.vocabulary.slips import is_same_word
 

@@ -25,7 +25,7 @@ EVENT{"event_type":"slice-completed"}
 """
 
 from drive_trace.linter.rule import Findings, Line, Rule, Severity, Span, UnreadFile
-from drive_trace.text.escaping import printable
+from drive_trace.text.wording import printable
 
 _MOST_SHOWN = 8192
 

@@ -38,7 +38,7 @@ from drive_trace.lsp.rpc.capabilities import Client, DocumentKey, key_of, read_c
 from drive_trace.lsp.rpc.messages import CHANGED, CONTENT_SCHEME
 from drive_trace.lsp.rpc.stream import Messages, Outbox, header
 from drive_trace.text.codec import loads
-from drive_trace.text.escaping import printable
+from drive_trace.text.wording import printable
 
 log = logging.getLogger(__name__)
 

@@ -22,9 +22,8 @@ from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text import html
 from drive_trace.text.document import Html
-from drive_trace.text.escaping import plain
 from drive_trace.text.html import Attribute, Content, as_html, document, filter_of, join, tag, words
-from drive_trace.text.wording import first_of, plural, short_hash
+from drive_trace.text.wording import first_of, plain, plural, short_hash
 from drive_trace.vocabulary import COST
 
 _ASSETS = files(__name__)

@@ -28,9 +28,8 @@ from drive_trace.report.sections import Places
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import SPANNING, Outcome
 from drive_trace.text.document import Html
-from drive_trace.text.escaping import plain
 from drive_trace.text.html import Attribute, scrolling, tag
-from drive_trace.text.wording import duration, listed
+from drive_trace.text.wording import duration, listed, plain
 from drive_trace.vocabulary import EVENTS
 
 _MARKS = 46
