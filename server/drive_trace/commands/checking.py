@@ -286,7 +286,9 @@ class Checking:
                 run_ids: _RunIds = cache(partial(run_ids_in, trace.records))
                 run_ids = run_ids if is_kept else partial(set, run_ids())
                 found.append((_Trace(kept, settings, name=self._name(trace.path)), run_ids))
-        all_ids = cache(lambda: frozenset(reading.touched).union(*(each() for _, each in found)))
+        all_ids = cache(
+            lambda: frozenset(reading.earlier.touched).union(*(each() for _, each in found))
+        )
         around = [*reading.beside(all_ids, _MOST_BESIDE)]
         self._not_beside = [each for each in around if isinstance(each, Problem)]
         beside: list[tuple[_Trace, _RunIds]] = [

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-import os
-import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from drive_trace.commands.earlier_runs import EarlierRuns
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
-from drive_trace.scorecard.caveats import Gone
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
-from drive_trace.text.wording import first_of, plural, printable, shown
+from drive_trace.text.wording import first_of, plural, printable
 
 if TYPE_CHECKING:
     from drive_trace.scorecard.scoring import TraceSummary
-    from drive_trace.storage.histories import Histories, Touched
+    from drive_trace.storage.histories import Histories
     from drive_trace.storage.suites import SuiteFile
     from drive_trace.trace.history import History
 
@@ -92,16 +90,6 @@ def tell_others(paths: Sequence[str]) -> None:
         notify(f"read, too, for the same runs: {first_of(named, MOST_NAMED)}")
 
 
-class _Place(NamedTuple):
-    """Where a run was."""
-
-    path: str
-    commit: str
-    """The commit that has it, as git can be asked for it."""
-    option: str
-    """Who asks what it had."""
-
-
 class Reading(finding.NotRead):
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
@@ -113,30 +101,15 @@ class Reading(finding.NotRead):
     ) -> None:
         super().__init__(self._say)
         self.histories = histories
-        self.without_history: set[str] = set()
-        """The traces of which git does not tell all, if somebody asks."""
         self.search = search
         self.paths = paths or (".",)
         self.found: list[str] = []
         """The traces that were read."""
         self.places: dict[str, str] = {}
         """By the path of each trace, of others too, the one to read it again."""
-        self.bases = [*filter(None, (search.since, histories.base if histories else None))]
-        """What there was at the commits of ``--since`` and ``--history``."""
-        self.touched: set[str] = set()
-        """The runs that have been touched so far, if somebody asks."""
-        self.runs_before: set[str] = set()
-        """The runs that the touched traces had at the commits that were named."""
-        self._had: dict[str, _Place] = {}
-        """Those of them in traces that are still there, and those that commits dropped since."""
-        self._now: set[str] = set()
-        """The runs that were read, if somebody asks which are gone."""
+        self.earlier = EarlierRuns(search, histories)
         self._untouched: set[str] = set()
         """The traces that were found and not touched."""
-        self._lost: set[str] = set()
-        """The runs of which no line is left, as far as they are noted."""
-        self._blank: set[str] = set()
-        """The traces in which nothing stands, if somebody asks."""
         self._whole: list[TraceRecords] | None = None
         self.others_found: list[str] = []
         """The other traces of their runs, which nobody named."""
@@ -147,26 +120,15 @@ class Reading(finding.NotRead):
             yield from self.progress.over(self._whole)
             return
         found = self.progress.over(finding.find_traces(self.paths, options=self.search))
-        records: list[str] = []
         for trace in self.usable(map(_read, map(self._if_touched, found))):
             self.found.append(trace.path)
             self.places[trace.path] = trace.found
             self._tell_odd(trace.path, trace.records)
-            records += trace.records * bool(self.bases)
-            self._note_now(trace)
-            for base in self.bases:
-                if base.has(trace.path):
-                    self._note_touched(trace, base)
+            self.earlier.has_now(trace)
+            self.earlier.had(trace)
             yield trace
-        for base in self.bases:
-            self._note_gone(base, records)
-        self._note_replaced()
-
-    def _note_now(self, trace: TraceRecords) -> None:
-        if self.bases or self.histories:
-            self._now |= finding.run_ids_in(trace.records)
-            if not any(map(str.strip, trace.records)):
-                self._blank.add(trace.path)
+        for each in self.earlier.gone(self.paths, self._seen):
+            self.note(each)
 
     def _tell_odd(self, path: str, records: Sequence[str]) -> None:
         """Tell of a file that somebody named, and that holds nothing, or no text."""
@@ -174,67 +136,22 @@ class Reading(finding.NotRead):
         if odd and path in self.paths and path != disk.STDIN:
             self._say(f"{path}: {odd}")
 
-    def _note_touched(self, trace: TraceRecords, base: Touched) -> None:
-        before = base.before(trace.path)
-        had = finding.run_ids_in(before)
-        self.runs_before |= had
-        where = _Place(trace.path, base.commit_of(trace.path), self._option(base))
-        self._had |= dict.fromkeys(had, where)
-        if base is self.search.since:
-            changed = [*filter(str.strip, base.changed(trace.path, before, trace.records))]
-            if not all(finding.run_ids_in([each]) for each in changed):
-                changed += trace.records
-            self.touched |= finding.run_ids_in(changed)
-
-    def _option(self, base: Touched) -> str:
-        return "--since" if base is self.search.since else "--history"
-
     def _seen(self) -> set[str]:
         """What was read, or is told to be not, by its real paths."""
-        told = {each.path for each in self.left_out if finding.is_missed(each.reason)}
-        read = {*self.found, *self._untouched} - self._blank
-        return {*map(finding.identity, read.union(told, (each.path for each in self.unread)))}
+        read = {*self.found, *self._untouched} - self.earlier.blank
+        told = {*self._missed(), *(each.path for each in self.unread)}
+        return {*map(finding.identity, read | told)}
 
-    def _note_gone(self, base: Touched, records: Sequence[str]) -> None:
-        """Note the traces that are no more, or have become something else."""
-        for path, before, was_moved in base.gone(self.paths, self._seen(), records):
-            had = finding.run_ids_in(before)
-            self.runs_before |= had
-            if not was_moved and self.search.excluded(path) in finding.NOBODYS:
-                is_there = os.path.exists(path)  # noqa: PTH110 - Path raises for some names
-                what = "no trace any more" if is_there else "deleted"
-                where = _Place(finding.from_here(path), base.commit_of(path), self._option(base))
-                self.note(_gone(where, sorted(had - self._now), what))
-        for problem in base.problems:
-            self.note(problem)
-
-    def _note_replaced(self) -> None:
-        """Note the runs of traces that have become something else in any commit."""
-        if self.histories is not None:
-            for path, history in self.histories.replaced(self.paths, self._seen()):
-                if self.search.excluded(path) in finding.NOBODYS:
-                    self._note_history(finding.from_here(path), history)
-
-    def _note_history(self, path: str, history: History | Problem) -> None:
-        """Note the runs of the lines that commits dropped."""
-        if self.histories is None or isinstance(history, Problem):
-            return
-        for run_id, commit in self.histories.lost_in(history):
-            self._had.setdefault(run_id, _Place(path, commit, "--history"))
-            if self.histories.base is not None:
-                self.touched.add(run_id)
+    def _missed(self) -> Iterator[str]:
+        return (each.path for each in self.left_out if finding.is_missed(each.reason))
 
     def note_lost(self) -> None:
         """Note the runs that there were, that are looked at, and that are not there now."""
-        lost = sorted(filter(self.asks_for, self._had.keys() - self._now - self._lost))
-        self._lost.update(lost)
-        missed = (each.path for each in self.left_out if finding.is_missed(each.reason))
-        told = set(map(finding.identity, missed))
-        for where in dict.fromkeys(self._had[each] for each in lost):
-            if finding.identity(where.path) not in told:
-                is_all = where.path in self._blank or where.path not in self.found
-                runs = [each for each in lost if self._had[each] == where]
-                self.note(_gone(where, runs, is_all=is_all))
+        told = {*map(finding.identity, self._missed())}
+        lost = self.earlier.lost(self.asks_for, self.found)
+        for each in dict.fromkeys(lost.values()):
+            if finding.identity(each.path) not in told:
+                self.note(each)
         if lost:
             named = first_of([*map(printable, lost)], MOST_NAMED)
             self._say(f"no line is left of {plural(len(lost), 'run')}: {named}")
@@ -249,7 +166,7 @@ class Reading(finding.NotRead):
     def asks_for(self, run_id: str) -> bool:
         """Whether a run is looked at: by ``--run``, and as it was touched ``--since`` a commit."""
         is_named = not self.search.runs or any(fnmatchcase(run_id, g) for g in self.search.runs)
-        return is_named and (self.search.since is None or run_id in self.touched)
+        return is_named and (self.search.since is None or run_id in self.earlier.touched)
 
     def must_name(self, run_ids: Collection[str]) -> None:
         """Raise UsageError where ``--run`` names none of some runs: all that were read. Nobody says
@@ -287,14 +204,13 @@ class Reading(finding.NotRead):
         """What git's commits made of a trace, where somebody asks; what git does not tell whole is
         noted as not read.
         """
-        if self.histories is None or path in self.without_history:
-            return None
-        found = self.histories.of(path, records)
+        found = self.histories.of(path, records) if self.histories is not None else None
         if isinstance(found, Problem):
-            self.without_history.add(path)
-            self.note(found)
+            if tuple(found) not in self.unread:
+                self.note(found)
             return None
-        self._note_history(path, found)
+        if found is not None:
+            self.earlier.dropped(path, found)
         return found
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:
@@ -315,7 +231,7 @@ class Reading(finding.NotRead):
             return
         for each in finding.traces_beside(self.paths, self.found, run_ids, self.search, most):
             if isinstance(each, TraceRecords):
-                self._note_now(each)
+                self.earlier.has_now(each)
             yield each
 
     def others(self, run_ids: Collection[str]) -> Iterator[TraceRecords]:
@@ -333,7 +249,7 @@ class Reading(finding.NotRead):
         """
         named = [*self]
         run_ids = frozenset().union(*(finding.run_ids_in(each.records) for each in named))
-        asked = frozenset(self.asked(run_ids.union(self.touched)))
+        asked = frozenset(self.asked(run_ids.union(self.earlier.touched)))
         self._whole = finding.among(named, self.others(asked), lambda each: each.path)
         self.note_lost()
         return asked
@@ -341,22 +257,6 @@ class Reading(finding.NotRead):
     def notes(self) -> list[str]:
         """What a person must know about the search."""
         return [*filter(None, [finding.omitted(self.left_out).sentence()])]
-
-
-def _gone(where: _Place, run_ids: Sequence[str], what: str = "", *, is_all: bool = True) -> LeftOut:
-    """What a commit has, and how it is had again."""
-    runs = f"no line is left of the run{'s' * (len(run_ids) > 1)}"
-    said = [what] * bool(what)
-    said += [f"{runs} {first_of([*map(shown, run_ids)], 3)}"] * bool(run_ids)
-    path = printable(shlex.quote(finding.from_here(where.path)), 4096)
-    # What else stands in the file by now must not be lost.
-    how = (
-        f"checkout {where.commit} -- {path} restores"
-        if is_all
-        else f"show {where.commit}:./{path} has"
-    )
-    since = f"since {where.commit} ({where.option})"
-    return LeftOut(where.path, Gone(f"{', and '.join(said)} {since}; git {how} it"))
 
 
 def _read(found: finding.Found) -> TraceRecords | Problem:

@@ -72,7 +72,7 @@ def score(
     # The files that PATH means, one after another.
     found = Reading(paths, search, options.histories(paths))
     traces = _read(found, found)
-    run_ids = found.asked({*_runs_in(traces), *found.touched})
+    run_ids = found.asked({*_runs_in(traces), *found.earlier.touched})
     others = _read(found.others(run_ids), found)  # of the same runs
     traces = among(traces, others, lambda each: each.path)
     found.note_lost()
@@ -84,7 +84,7 @@ def score(
     click.echo(_rendered(scored, output_format or by_default, exempt))
     let_off = {run_id for run_id, _, why_not in exempt if not why_not}
     counted = [run for run in scored.runs if run.run_id not in let_off]
-    is_none_touched = search.since is not None and not found.touched
+    is_none_touched = search.since is not None and not found.earlier.touched
     is_met = is_none_touched or (scored.runs and all(run.is_earned for run in counted))
     is_short = require_correct and not (is_met and scored.complete)
     for reason in _shortcomings(scored, counted) if is_short else ():
@@ -140,7 +140,7 @@ def _exempt(scored: card.ScoreCard, projects: Projects, reading: Reading) -> Ite
         why_not = f"the exemption ended on {first.until}" if is_over else ""
         if not all(each.trusted for each in asked):
             why_not = "no configuration of the judged tree is believed (--trust-config-at)"
-        is_known = run.run_id in reading.runs_before
+        is_known = run.run_id in reading.earlier.known
         if since and not (is_known or any(not since.has(part.path) for part in run.parts)):
             why_not = "the run is not in the commit of --since"
         yield run.run_id, first, why_not

@@ -1,0 +1,130 @@
+"""The runs that traces had at the commits of ``--since`` and ``--history``: which were touched
+since, and of which no line is left.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from drive_trace.scorecard.caveats import Gone
+from drive_trace.storage.files import LeftOut, Problem, TraceRecords
+from drive_trace.storage.finding import NOBODYS, SearchOptions, from_here, run_ids_in
+from drive_trace.text.wording import first_of, printable, shown
+
+if TYPE_CHECKING:
+    from drive_trace.storage.histories import Histories
+    from drive_trace.trace.history import History
+
+
+class _Place(NamedTuple):
+    """Where a run was."""
+
+    path: str
+    commit: str
+    """The commit that has it, as git can be asked for it."""
+    option: str
+    """Who asks what it had."""
+
+
+class EarlierRuns:
+    """What there was of runs, and what is left of it; of nothing where nobody asks."""
+
+    def __init__(self, search: SearchOptions, histories: Histories | None) -> None:
+        self._search, self._histories = search, histories
+        bases = {"--since": search.since, "--history": histories.base if histories else None}
+        self._bases = {option: base for option, base in bases.items() if base is not None}
+        self.known: set[str] = set()
+        """The runs that touched traces had at these commits."""
+        self.touched: set[str] = set()
+        """The runs that have been touched."""
+        self._had: dict[str, _Place] = {}
+        """Those known in traces that are still there, and those that commits dropped since."""
+        self._now: set[str] = set()
+        self._records: set[str] = set()
+        """What the traces hold now that somebody named."""
+        self.blank: set[str] = set()
+        """The paths of the traces in which nothing stands."""
+        self._told: set[str] = set()
+        """The runs that were told to be gone."""
+
+    def has_now(self, trace: TraceRecords) -> None:
+        """Note what stands in a trace."""
+        if self._bases or self._histories:
+            self._now |= run_ids_in(trace.records)
+            if not any(map(str.strip, trace.records)):
+                self.blank.add(trace.path)
+
+    def had(self, trace: TraceRecords) -> None:
+        """Note what stood in a trace, and what has been touched of it."""
+        for option, base in self._bases.items():
+            self._records.update(trace.records)
+            if base.has(trace.path):
+                had = run_ids_in(before := base.before(trace.path))
+                self.known |= had
+                where = _Place(trace.path, base.commit_of(trace.path), option)
+                self._had |= dict.fromkeys(had, where)
+                if base is self._search.since:
+                    changed = [*filter(str.strip, base.changed(trace.path, before, trace.records))]
+                    if not all(run_ids_in([each]) for each in changed):
+                        changed += trace.records
+                    self.touched |= run_ids_in(changed)
+
+    def gone(self, paths: Sequence[str], seen: Callable[[], Collection[str]]) -> Iterator[Problem]:
+        """The traces at some paths that are no more, and what git does not tell of them; ``seen``
+        gives the real paths of those that there are. What has become something else is noted.
+        """
+        for option, base in self._bases.items():
+            for path, before, was_moved in base.gone(paths, seen(), self._records):
+                had = run_ids_in(before)
+                self.known |= had
+                if not was_moved and self._search.excluded(path) in NOBODYS:
+                    is_there = os.path.exists(path)  # noqa: PTH110 - Path raises for some names
+                    what = "no trace any more" if is_there else "deleted"
+                    where = _Place(from_here(path), base.commit_of(path), option)
+                    yield _left_out(where, sorted(had - self._now), what)
+            yield from base.problems
+        for path, history in self._histories.replaced(paths, seen()) if self._histories else ():
+            if not isinstance(history, Problem) and self._search.excluded(path) in NOBODYS:
+                self.dropped(from_here(path), history)
+
+    def dropped(self, path: str, history: History) -> None:
+        """Note the runs of the lines that commits dropped from a trace."""
+        assert self._histories is not None
+        for run_id, commit in self._histories.lost_in(history):
+            self._had.setdefault(run_id, _Place(path, commit, "--history"))
+            if self._histories.base is not None:
+                self.touched.add(run_id)
+
+    def lost(self, asked: Callable[[str], bool], read: Collection[str]) -> dict[str, LeftOut]:
+        """By the runs that there were, that are asked for, and that are not there now: what is left
+        out with them. ``read`` has the paths of what was. No run is told twice.
+        """
+        lost = sorted(filter(asked, self._had.keys() - self._now - self._told))
+        self._told.update(lost)
+        told = {}
+        for where in {self._had[each] for each in lost}:
+            is_all = where.path in self.blank or where.path not in read
+            runs = [each for each in lost if self._had[each] == where]
+            told[where] = _left_out(where, runs, is_all=is_all)
+        return {each: told[self._had[each]] for each in lost}
+
+
+def _left_out(
+    where: _Place, run_ids: Sequence[str], what: str = "", *, is_all: bool = True
+) -> LeftOut:
+    """What a commit has, and how it is had again."""
+    runs = f"no line is left of the run{'s' * (len(run_ids) > 1)}"
+    said = [what] * bool(what)
+    said += [f"{runs} {first_of([*map(shown, run_ids)], 3)}"] * bool(run_ids)
+    path = printable(shlex.quote(from_here(where.path)), 4096)
+    # What else stands in the file by now must not be lost.
+    how = (
+        f"checkout {where.commit} -- {path} restores"
+        if is_all
+        else f"show {where.commit}:./{path} has"
+    )
+    since = f"since {where.commit} ({where.option})"
+    return LeftOut(where.path, Gone(f"{', and '.join(said)} {since}; git {how} it"))
