@@ -71,7 +71,7 @@ def test_the_package_connects_to_nothing_but_a_judges_provider_and_a_cluster() -
         if path != "commands/http_models.py":
             assert not CONNECTS & {name.partition(".")[0] for name in names}, path
         if "drive_trace.commands.http_models.HttpModel" in names:
-            assert path == "commands/asking.py"
+            assert path == "commands/models.py"
         assert "urllib.request" not in names, path
         if {"daft", "ray"} & names:
             assert path == ENGINE

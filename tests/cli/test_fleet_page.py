@@ -10,7 +10,7 @@ from zlib import decompress
 
 import pytest
 
-from drive_trace.fleet.changes import changes, likeliest
+from drive_trace.fleet.page import changes, likeliest
 from tests.cli.support import run, write
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
 from tests.support.client_text import apart, event, graded, tokens, triage

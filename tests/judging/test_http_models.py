@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from drive_trace.commands.asking import Asked
 from drive_trace.commands.http_models import HttpModel
-from drive_trace.commands.models import ModelError, Reply, TransportError, ask
+from drive_trace.commands.models import Asked, ModelError, Reply, TransportError, ask
 from drive_trace.commands.options import API_KEYS
 from tests.judging.servers import Behave, Provider, Request, fails, provider, replies, response
 

@@ -23,10 +23,9 @@ from drive_trace.comparison.traced import Prices
 from drive_trace.grading.judgements import Calibrated
 from drive_trace.storage import compared_sides
 from drive_trace.storage.configuration import CONFIGURATION_NAME
-from drive_trace.storage.earlier_looks import earlier_look
 from drive_trace.storage.files import STDIN, config_folder, may_be_there
 from drive_trace.storage.finding import SearchOptions
-from drive_trace.storage.suites import SuiteFile
+from drive_trace.storage.suites import SuiteFile, earlier_look
 from drive_trace.text.wording import first_of, json_document, plural
 
 _EXIT_NOT_COMPARABLE = 3

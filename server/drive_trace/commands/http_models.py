@@ -16,8 +16,14 @@ from urllib.parse import urlsplit
 import httpx2
 
 from drive_trace import __version__
-from drive_trace.commands.asking import Asked
-from drive_trace.commands.models import LARGEST, ModelError, Reply, TransportError, without_keys
+from drive_trace.commands.models import (
+    LARGEST,
+    Asked,
+    ModelError,
+    Reply,
+    TransportError,
+    without_keys,
+)
 from drive_trace.text.wording import printable
 
 _MOST_TOKENS = 16_000

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 from msgspec.structs import replace
 
-from drive_trace.commands import asking, models, options, writing
+from drive_trace.commands import models, options, writing
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at, judge_now
 from drive_trace.commands.looking_back import OrAnother, failures, operator_turns
 from drive_trace.commands.reading import read_text
@@ -136,12 +136,12 @@ def judge(dry_run: bool, output_format: str, **given: Any) -> None:
     except click.ClickException as error:
         if as_json:
             found = judging.outcome
-            asking.echo_json(found._replace(why=found.why or error.format_message())._asdict())
+            models.echo_json(found._replace(why=found.why or error.format_message())._asdict())
         raise
     found = judging.outcome
     if as_json:
         writing.notify_outdated(request, recorded)
-        asking.echo_json(found._asdict())
+        models.echo_json(found._asdict())
         return
     writing.show_graded(request, recorded)
     reported = found.reported_model
@@ -162,9 +162,9 @@ def _show(judging: Judging, *, as_json: bool) -> None:
             "left_out": judging.left_out,
             "calibration": judging.lacks,
         }
-        asking.echo_json({**judging.outcome._asdict(), **more})
+        models.echo_json({**judging.outcome._asdict(), **more})
         return
-    asking.echo_prompt(judging.prompt, judging.destination)
+    models.echo_prompt(judging.prompt, judging.destination)
     for each in judging.lacks:
         notify(f"the judge is not calibrated: {each}")
     notify(f"would append, for a pass: {judging.would_append}")
@@ -193,7 +193,7 @@ class Judging:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         """``given`` are the options of ``judge``, by name."""
-        self._given, self._asked = given, asking.Asked._make(map(given.get, asking.Asked._fields))
+        self._given, self._asked = given, models.Asked._make(map(given.get, models.Asked._fields))
         where = {name: given[name] for name in writing.WHERE}
         request = writing.RecordRequest(GRADE, {"intent": "pass"}, **where, origin=Origin("judge"))
         self._request = request
@@ -227,14 +227,14 @@ class Judging:
         if found:
             raise Ended(EXIT_UNUSABLE, *(each.problem.message for each in found))
         self._check_families()
-        case = prompts.JudgedCase(*map(models.without_keys, asking.read_case(given["acceptance"])))
-        self._diff = asking.read_diff(given["diff"], given["repo"], given["commits"])
+        case = prompts.JudgedCase(*map(models.without_keys, models.read_case(given["acceptance"])))
+        self._diff = models.read_diff(given["diff"], given["repo"], given["commits"])
         cut = prompts.cut_diff(models.without_keys(self._diff))
         would = writing.preview(request)
         if not cut.text.strip():
             what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
             raise self._no_verdict(what)
-        events, unseen = asking.excerpt(would.traces, request.project_run_id)
+        events, unseen = models.excerpt(would.traces, request.project_run_id)
         self._worked = work_count(would.traces, request.project_run_id)
         shown = [*map(models.without_keys, events)]
 

@@ -14,8 +14,16 @@ from msgspec import Meta
 
 from drive_trace.authoring.transcripts import failures_of, operator_turns_of
 from drive_trace.commands import options
-from drive_trace.commands.asking import Asked, echo_json, echo_prompt
-from drive_trace.commands.models import Model, Reply, attempts, replayed, without_keys
+from drive_trace.commands.models import (
+    Asked,
+    Model,
+    Reply,
+    attempts,
+    echo_json,
+    echo_prompt,
+    replayed,
+    without_keys,
+)
 from drive_trace.commands.reading import read_text, usable
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import prompts

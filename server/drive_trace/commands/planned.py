@@ -7,8 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.commands.asking import read_case
-from drive_trace.commands.models import without_keys
+from drive_trace.commands.models import read_case, without_keys
 from drive_trace.commands.terminal import Ended
 from drive_trace.comparison.comparability import Reason
 from drive_trace.comparison.runs import ComparedRun, RunManifest, Side, dead_run

@@ -219,7 +219,7 @@ class Reading(finding.NotRead):
         history = self.history_of(trace.path, records)
         if history is None:
             return trace
-        from drive_trace.scorecard.vouching import vouched  # noqa: PLC0415 - few ask for it
+        from drive_trace.scorecard.card import vouched  # noqa: PLC0415 - few ask for it
 
         return trace._replace(vouched=vouched(trace.path, history, records))
 

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from drive_trace.json_text import first_string
 from drive_trace.scorecard import measures, run_score
-from drive_trace.scorecard.caveats import CHANGED, ILLEGIBLE, NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard.caveats import (
+    CHANGED,
+    ILLEGIBLE,
+    NOTHING_OMITTED,
+    Caveat,
+    CaveatCode,
+    LineRef,
+    Omitted,
+    Unread,
+    make_caveat,
+)
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs, runs_sharing_events
-from drive_trace.scorecard.run_score import RunScore, Verdict, standings_in_short
+from drive_trace.scorecard.run_score import FileHistory, RunScore, Verdict, standings_in_short
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
 from drive_trace.text.frozen import Frozen
-from drive_trace.text.wording import plural
+from drive_trace.text.wording import listed, plural
+from drive_trace.trace.history import Fate, History, Rewriting
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import sharing
-from drive_trace.vocabulary import TOKEN_FIELDS
+from drive_trace.trace.line import RUN_FIELD
+from drive_trace.vocabulary import EVENTS, TOKEN_FIELDS
 
-if TYPE_CHECKING:  # most traces are scored without
+if TYPE_CHECKING:
     from drive_trace.grading.judgements import Gating
+
 
 NO_RUN_SIGNAL = "no correctness signal was recorded"
 NO_RUN_CORRECT = "no run was graded CORRECT"
@@ -152,16 +166,6 @@ def _in_several(
             own = [file for file in group if run_id in scores[file]]
             missing = [Unread(paths[file], CHANGED) for file in own if indexes[file] is None]
             yield run_id, (score_run(run_id, found) or scores[own[0]][run_id], missing)
-
-
-def _vouched(run: RunScore, traces: Sequence[TraceSummary]) -> RunScore:
-    """A run's score with what git vouches for of some traces, where somebody asks."""
-    known = {each.path: each.vouched for each in traces if each.vouched is not None}
-    if not known:
-        return run
-    from drive_trace.scorecard.vouching import vouched_run  # noqa: PLC0415 - few ask for it
-
-    return vouched_run(run, [*known.values()])
 
 
 def _between_runs(traces: Sequence[TraceSummary]) -> Mapping[str, str]:
@@ -298,3 +302,77 @@ def _efficiency_json(efficiency: measures.Efficiency) -> dict[str, object]:
 
 def _numbers(tokens: measures.Tokens) -> dict[str, object]:
     return {name: measures.as_double(value) for name, value in tokens.items()}
+
+
+_CLOCKED = {"project-started", "project-closed"}
+
+
+class Vouched(NamedTuple):
+    """What git vouches for of a trace."""
+
+    file: FileHistory
+    rewritten: Sequence[Rewriting]
+    runs: frozenset[str | None]
+    """The runs that its lines name now."""
+
+
+def vouched(path: str, history: History, records: Sequence[str]) -> Vouched:
+    """What git vouches for of a trace with these records."""
+    found, new = tuple(history.rewritings(records)), history.uncommitted(records)
+    runs = frozenset(first_string(text, RUN_FIELD) for text in records)
+    counts = new, len(found), history.mended
+    return Vouched(FileHistory(path, history.since, len(history.commits), *counts), found, runs)
+
+
+def _vouched(run: RunScore, traces: Sequence[TraceSummary]) -> RunScore:
+    """The score of a run with what git vouches for of all traces that were read with it: a line of
+    it may have been in any. Those of a run that its file no longer has concern the others there.
+    """
+    own = {part.path for part in run.parts}
+    histories: list[FileHistory] = []
+    found: list[tuple[str, Rewriting]] = []
+    known = {each.path: each.vouched for each in traces if each.vouched is not None}
+    for file, rewritten, runs in known.values():
+        is_own = file.path in own
+        lines = [
+            (file.path, each)
+            for each in rewritten
+            if run.run_id in each.run_ids or (is_own and runs.isdisjoint(each.run_ids))
+        ]
+        histories += [file] * bool(lines or is_own)
+        found += lines
+    if not histories:
+        return run
+    caveats = (*run.caveats, *_of_rewritten(found))
+    return run._replace(history=tuple(histories), caveats=caveats)
+
+
+def _of_rewritten(found: list[tuple[str, Rewriting]]) -> Iterator[Caveat]:
+    if not found:
+        return
+    # What a verdict or a figure rests on, first.
+    found.sort(key=lambda each: not _matters(each[1]))
+    counts, first = Counter(each.fate for _, each in found), found[0][1]
+    what = listed(f"{plural(counts[fate], 'line')} {fate}" for fate in Fate if counts[fate])
+    short, by = f"history rewritten: {what}", first.version.short
+    how = f"by commit {by}" if by else "since the last commit"
+    others = f"{' the first' * (len(found) > 1)} {how}"
+    yield make_caveat(
+        CaveatCode.REWRITTEN_HISTORY,
+        short,
+        f",{others}; put it back as it was recorded (check --history shows it), in",
+        holds=_matters(first),
+        lines=[
+            LineRef(path, each.new + 1)
+            for path, each in found
+            if each.new is not None and each.now is not None
+        ],
+        others=[path for path, _ in found],
+    )
+
+
+def _matters(line: Rewriting) -> bool:
+    """Whether it was a grade, or a figure is over it, or may be."""
+    event = EVENTS.get(first_string(line.text, "event_type") or "")
+    is_known = event is not None and not event.is_work and event.name not in _CLOCKED
+    return line.is_feed or not is_known

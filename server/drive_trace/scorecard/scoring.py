@@ -41,7 +41,7 @@ from drive_trace.vocabulary import DISPATCH, GRADE, TOKEN_FIELDS, EventType
 
 if TYPE_CHECKING:  # most traces are scored without
     from drive_trace.grading.judgements import Verdicts
-    from drive_trace.scorecard.vouching import Vouched
+    from drive_trace.scorecard.card import Vouched
 else:
     Verdicts: TypeAlias = Any
     Vouched: TypeAlias = Any
