@@ -123,6 +123,8 @@ def test_each_day_is_named() -> None:
     many = named(0, 43200, busy=((0, 43200),))
     assert many[0].startswith("2024-10-04 – 10-")
     assert many[-1].endswith("11-03")
+    years = named(0, 525_600, busy=((0, 525_600),))
+    assert any(each.startswith("2024-") and " – 2025-" in each for each in years)
 
 
 def test_ten_thousand_moments_can_be_zoomed_into() -> None:

@@ -264,15 +264,17 @@ async function checkKeyboard(page: Page, name: string, first = "scorecard"): Pro
 }
 
 async function checkPrint(browser: Browser, name: string, report: string): Promise<void> {
-  const page = await browser.newPage({ colorScheme: "dark" });
+  const paper = { width: 717, height: 1045 }; // A4 in pixels, without the margins
+  const page = await browser.newPage({ colorScheme: "dark", viewport: paper });
   await page.goto(pathToFileURL(report).href);
   await page.emulateMedia({ media: "print" });
   const seen = await page.evaluate(() => ({
     ground: getComputedStyle(document.body).backgroundColor,
     nav: document.querySelector("nav")?.checkVisibility(),
     hidden: [...document.querySelectorAll("details table:not(.events)")].filter((table) => !table.checkVisibility()).length,
+    cut: [...document.querySelectorAll("table")].filter((table) => table.getBoundingClientRect().right > innerWidth).length,
   }));
-  assert.deepEqual(seen, { ground: "rgb(255, 255, 255)", nav: false, hidden: 0 }, name);
+  assert.deepEqual(seen, { ground: "rgb(255, 255, 255)", nav: false, hidden: 0, cut: 0 }, name);
   await page.pdf({ path: path.join(screenshots, `${name}.pdf`), format: "A4" });
   await page.close();
 }

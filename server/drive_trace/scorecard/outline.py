@@ -142,7 +142,8 @@ def _rejected(run: RunScore) -> doc.Words:
         f"{count:,} {doc.name(name, 40) if name else 'of no known type'}"
         for name, count in kinds.most_common(_MOST_KINDS)
     ]
-    more = [f"{len(kinds) - len(named):,} more types"] * (len(kinds) > len(named))
+    others = len(kinds) - len(named)
+    more = [plural(others, "more type")] * (others > 0)
     return f"{plural(len(rejected), 'line')} rejected: {listed([*named, *more])}."
 
 

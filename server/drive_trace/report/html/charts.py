@@ -377,8 +377,9 @@ def days(axis: TimeAxis) -> list[DayLabel]:
     known, rooms = [*begun], (_LABEL, 2 * _LABEL, 2 * _LABEL)
     found = []
     for first, end, level, until in together([*begun.values()], axis.levels, rooms):
-        words = as_date(known[first] * _DAY)
-        words += f" – {as_date(known[end - 1] * _DAY)[5:]}" if end - first > 1 else ""
+        words, last = as_date(known[first] * _DAY), as_date(known[end - 1] * _DAY)
+        if end - first > 1:
+            words += f" – {last.removeprefix(words[:5])}"
         found.append(DayLabel(begun[known[first]], words, level, until))
     return found
 
