@@ -36,8 +36,12 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 """
 
+from itertools import chain
+from typing import cast
+
 from drive_trace.linter.edits import Fixes, new_event_id
 from drive_trace.linter.rule import Finding, Findings, Place, Rule, Run, Severity
+from drive_trace.trace.line import EVENT_ID
 from drive_trace.vocabulary import DISPATCH, ROUND, Form, invented_ids, looks_invented
 
 _TYPED = "no random UUID looks like this"
@@ -45,14 +49,14 @@ _COUNTED = "in its last digits alone this differs from another id of the run"
 
 
 def _check(run: Run) -> Findings:
-    starts = [(of.field, run.events(of.opener)) for of in (DISPATCH, ROUND)]
-    named = [
-        (line, field, line.text_fact(field))
-        for field, lines in (("event_id", run.lines), *starts)
-        for line in lines
-    ]
-    found = invented_ids([value for *_, value in named])
-    for line, field, value in named:
+    starts = [(of.field, run.table(of.opener, of.field)) for of in (DISPATCH, ROUND)]
+    ids = [cast("str", each) for _, table in starts for each in table]
+    found = invented_ids([*(line.facts[EVENT_ID] for line in run.lines), *ids])
+    if not found:
+        return
+    named = [("event_id", line) for line in run.lines]
+    named += ((field, line) for field, table in starts for line in chain(*table.values()))
+    for line, field, value in ((line, field, line.text_fact(field)) for field, line in named):
         if value in found and value in Form.UUID:
             why = _TYPED if looks_invented(value) else _COUNTED
             yield RULE.finding(line, field, f"{why}: it was made up")
