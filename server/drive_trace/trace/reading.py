@@ -8,10 +8,10 @@ fast path may only ever say *valid and clean*.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, reduce
-from itertools import islice, starmap
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache, partial, reduce
+from itertools import islice
 from operator import attrgetter, or_
 from typing import Annotated, Any, Literal
 
@@ -25,26 +25,19 @@ from drive_trace.trace import line as trace_line
 from drive_trace.trace.exact import diagnostics_of_object, whole_number
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Facts, FlaggedLine, Line, LineStatus
 from drive_trace.trace.places import node_at, syntax_of
-from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, Form, IntegerShape, ObjectShape
+from drive_trace.vocabulary import EVENTS, EventType, Form, IntegerShape, ObjectShape
 
 Json = dict[str, object]
 
 _TOGETHER = 500
 """How many records are read at once: more do not fit into the processor's cache."""
 
-_WRITTEN = {
-    vocabulary.ALWAYS_KEPT.index(name): field.shape.form
-    for name, field in ENVELOPE.items()
-    if isinstance(field.shape, vocabulary.StringShape) and field.shape.form is not None
-}
-"""The forms of the facts that every event has, by their positions."""
-
-
 _UNREADABLE = frozenset(
     {DiagnosticKind.INVALID_JSON, DiagnosticKind.BYTE_ORDER_MARK, DiagnosticKind.NOT_AN_OBJECT}
 )
 """What keeps a record from being laid out anew."""
 
+_NO_TEXT = {None, msgspec.UNSET}
 _BLANK = (Diagnostic(DiagnosticKind.BLANK_LINE),)
 """Of every blank line: a trace may have ten million."""
 
@@ -55,61 +48,67 @@ def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     ``only_score`` leaves out what the scorecard does not need: diagnostics of valid
     lines, and most facts of events that it does not use.
     """
-    decoder = event_decoder(only_score=only_score)
+    decode, conversions = event_decoder(only_score=only_score)
     lines: list[Line] = []
     rest = iter(texts)
     while some := list(islice(rest, _TOGETHER)):
-        read, events = _read_some(some, decoder)
+        events = _decoded(some, decode)
+        read = [*_lines_of(some, events, conversions)]
         if not only_score:
-            _read_unclean_again(read, events)
+            _read_unclean_again(read, events, conversions)
         lines += read
     return lines
 
 
-def _read_some(texts: Iterable[str], decoder: EventDecoder) -> tuple[list[Line], dict[int, Any]]:
-    """Lines, and by place among them the typed events of those that were read fast."""
-    decode, conversions = decoder
-    lines: list[Line] = []
-    events: dict[int, Any] = {}
+def _decoded(texts: Sequence[str], decode: Callable[[str], Any]) -> list[Any]:
+    """The typed events of records; None of those that are not surely valid."""
+    events: list[Any] = []
+    rest = iter(texts)
+    while len(events) < len(texts):
+        try:  # all in one go, up to the next that is refused
+            events.extend(map(decode, rest))
+        except (ValueError, RecursionError, TypeError):  # the last one for a BrokenText
+            events.append(None)
+    return events
+
+
+def _lines_of(
+    texts: Iterable[str], events: Iterable[Any], conversions: Mapping[type, Conversion]
+) -> Iterator[Line]:
     run_ids: dict[str, str] = {}
     """One string for all lines of a run."""
-    append = lines.append
-    for place, text in enumerate(texts):
-        try:
-            event = decode(text)
-        except (ValueError, RecursionError, TypeError):  # the last one for a BrokenText
-            append(read_exactly(text))
+    for text, event in zip(texts, events, strict=True):
+        if event is None:
+            yield read_exactly(text)
             continue
-        event_type, facts, agrees = conversions[event.__class__]
-        if agrees is None or agrees(event):
-            run_id = event.project_run_id
-            event.project_run_id = run_ids.setdefault(run_id, run_id)
-            append(Line(text, event_type, facts(event)))
-            events[place] = event
-        else:
-            append(read_exactly(text))
-    return lines, events
+        event_type, facts, _ = conversions[event.__class__]
+        run_id = event.project_run_id
+        event.project_run_id = run_ids.setdefault(run_id, run_id)
+        yield Line(text, event_type, facts(event))
 
 
-def _read_unclean_again(lines: list[Line], events: Mapping[int, Any]) -> None:
-    """Read lines exactly that are not clean, as far as a check of many lines at once shows it."""
-    fast = [lines[place] for place in events]
-    names = {event.orchestrator_agent_id for event in events.values()}
-    names.update(event.project_run_id for event in events.values())
-    columns = ((form, [line.facts[at] for line in fast]) for at, form in _WRITTEN.items())
-    are_written = vocabulary.NULL_TEXTS.isdisjoint(names) and all(starmap(all_written, columns))
+def _read_unclean_again(
+    lines: list[Line], events: Sequence[Any], conversions: Mapping[type, Conversion]
+) -> None:
+    """Read lines exactly that are not clean, which a look at many at once tells."""
+    alike = defaultdict[type, list[int]](list)
+    for place, event in enumerate(events):
+        if event is not None:
+            alike[event.__class__].append(place)
+    unclean = {
+        places[at]
+        for typed, places in alike.items()
+        for at in conversions[typed][2]([events[place] for place in places])
+    }
+    for place in unclean:
+        lines[place] = read_exactly(lines[place].text)
+    clean = [at for at, each in enumerate(events) if each is not None and at not in unclean]
     # No text is shorter than what is written back: an escape is longer than the bytes that it
     # stands for. So all are compact, with no key twice, if together they are as long.
-    sizes = map(len, map(str.encode, [line.text for line in fast]))  # one emoji makes a join slow
-    if are_written and sum(sizes) == written_length(*events.values()):
-        return
-    for place, event in events.items():
-        line = lines[place]
-        is_written = are_written or (
-            vocabulary.NULL_TEXTS.isdisjoint((event.orchestrator_agent_id, event.project_run_id))
-            and all(line.facts[at] in form for at, form in _WRITTEN.items())
-        )
-        lines[place] = _checked_length(line, event) if is_written else read_exactly(line.text)
+    sizes = map(len, map(str.encode, [lines[at].text for at in clean]))  # one emoji slows a join
+    if sum(sizes) != written_length(*(events[at] for at in clean)):
+        for place in clean:
+            lines[place] = _checked_length(lines[place], events[place])
 
 
 def _checked_length(line: Line, event: Any) -> Line:
@@ -301,9 +300,9 @@ _MOST = 2**53
 """The largest integer of which a double holds all smaller ones exactly."""
 
 
-Conversion = tuple[EventType, Callable[[Any], Facts], Callable[[Any], bool] | None]
-"""How typed events of one class become lines: as what, with which facts, and whether the fields of
-one agree and no text of its payload means null; None if there is nothing to ask.
+Conversion = tuple[EventType, Callable[[Any], Facts], Callable[[Sequence[Any]], Iterable[int]]]
+"""How typed events of one class become lines: as what, with which facts, and the places of those of
+some that are not clean: how a string is written, what means null, how fields agree.
 """
 
 
@@ -315,13 +314,13 @@ the class of typed events how they become lines.
 
 @cache
 def event_decoder(*, only_score: bool) -> EventDecoder:
-    """A decoder of events. ``only_score`` leaves out what the scorecard does not need: how strings
-    are written, how fields agree, and most facts of events that it does not use.
+    """A decoder of events. ``only_score`` leaves out most facts of events that the scorecard does
+    not use.
     """
     types: dict[type, EventType] = {}
     for event in EVENTS.values():
         payload = {name: field for name, field in event.fields.items() if name != "event_type"}
-        types[_struct(event.name, payload, forms=not only_score, tag_field="event_type")] = event
+        types[_struct(event.name, payload, tag_field="event_type")] = event
     conversions = {typed: _conversion(event, only_score) for typed, event in types.items()}
     return bounded(msgspec.json.Decoder(reduce(or_, types)).decode), conversions
 
@@ -329,7 +328,7 @@ def event_decoder(*, only_score: bool) -> EventDecoder:
 def _conversion(event: EventType, only_score: bool) -> Conversion:
     counts = event.is_feed or event.opens or event.closes
     keeps = vocabulary.ALWAYS_KEPT if only_score and not counts else event.keeps
-    return event, _facts(event, keeps), None if only_score else _agreement(event)
+    return event, _facts(event, keeps), _unclean(event)
 
 
 def _facts(event: EventType, keeps: tuple[str, ...]) -> Callable[[Any], Facts]:
@@ -339,41 +338,50 @@ def _facts(event: EventType, keeps: tuple[str, ...]) -> Callable[[Any], Facts]:
     return lambda typed: tuple([None if each is msgspec.UNSET else each for each in read(typed)])
 
 
-def _agreement(event: EventType) -> Callable[[Any], bool] | None:
-    checks = [_check(event, each) for each in vocabulary.AGREEMENTS[event.name]]
-    names = [
-        name
-        for name, field in event.fields.items()
-        if name not in ENVELOPE and field.shape == vocabulary.StringShape()
+def _unclean(event: EventType) -> Callable[[Sequence[Any]], Iterable[int]]:
+    shapes = ((name, field.shape) for name, field in event.fields.items() if name != "event_type")
+    texts = [
+        (attrgetter(name), shape.form)
+        for name, shape in shapes
+        if isinstance(shape, vocabulary.StringShape)
     ]
-    # The first one twice: the value of a single name would come bare.
-    texts = attrgetter(names[0], *names) if names else None
+    checks = [
+        ([_column(event, name) for name in each.fields], each.holds)
+        for each in vocabulary.AGREEMENTS[event.name]
+    ]
+    nulls = vocabulary.NULL_TEXTS
 
-    def agrees(typed: Any) -> bool:
-        if texts is not None and not vocabulary.NULL_TEXTS.isdisjoint(texts(typed)):
-            return False
-        for holds in checks:  # noqa: SIM110  a generator takes longer
-            if not holds(typed):
-                return False
-        return True
+    def unclean(typed: Sequence[Any]) -> Iterator[int]:
+        for read, form in texts:
+            values = [*map(read, typed)]
+            if form is None and not nulls.isdisjoint(values):
+                yield from (at for at, each in enumerate(values) if each in nulls)
+            elif form is not None and not _all_written(form, {*values} - _NO_TEXT):
+                yield from (
+                    at
+                    for at, each in enumerate(values)
+                    if each not in _NO_TEXT and each not in form
+                )
+        for columns, holds in checks:
+            agree = [*map(holds, *(column(typed) for column in columns))]
+            if not all(agree):
+                yield from (at for at, each in enumerate(agree) if not each)
 
-    return agrees if checks or names else None
-
-
-def _check(event: EventType, agreement: vocabulary.Agreement) -> Callable[[Any], bool]:
-    """Whether a typed event's fields agree."""
-    read, holds = attrgetter(*agreement.fields), agreement.holds
-    if len(agreement.fields) == 1:
-        return lambda typed: holds(read(typed))
-    if any(isinstance(event.fields[name].shape, ObjectShape) for name in agreement.fields):
-        return lambda typed: holds(*msgspec.to_builtins(read(typed)))
-    return lambda typed: holds(*read(typed))
+    return unclean
 
 
-def _type_of(shape: vocabulary.Shape, *, forms: bool) -> Any:
-    """The type of a shape's values; with ``forms``, of those that are written as they should be."""
+def _column(event: EventType, name: str) -> Callable[[Sequence[Any]], Iterable[Any]]:
+    """Of typed events the values of a field."""
+    read = attrgetter(name)
+    if isinstance(event.fields[name].shape, ObjectShape):
+        return lambda typed: msgspec.to_builtins([*map(read, typed)])
+    return partial(map, read)
+
+
+def _type_of(shape: vocabulary.Shape) -> Any:
+    """The type of a shape's values that are written as they should be."""
     match shape:
-        case vocabulary.StringShape(Form() as form) if forms:
+        case vocabulary.StringShape(Form() as form):
             return Annotated[str, msgspec.Meta(pattern=rf"\A(?:{form.expression})\Z")]
         case vocabulary.StringShape():
             return str
@@ -385,22 +393,22 @@ def _type_of(shape: vocabulary.Shape, *, forms: bool) -> Any:
         case vocabulary.OneOfShape(meanings):
             return Literal[tuple(meanings)]
         case vocabulary.ListShape(item):
-            return list[_type_of(item, forms=forms)]  # type: ignore[misc]
+            return list[_type_of(item)]  # type: ignore[misc]
         case ObjectShape(fields):
-            return _struct("Object", fields, forms=forms)
+            return _struct("Object", fields)
 
 
 def _struct(
     name: str,
     fields: Mapping[str, vocabulary.FieldType],
     *,
-    forms: bool,
     tag_field: str | None = None,
 ) -> type[msgspec.Struct]:
     typed: list[Any] = []
     for each in fields.values():
-        # Forms of the envelope are looked at many at a time, see all_written.
-        type_ = _type_of(each.shape, forms=forms and each.name not in ENVELOPE)
+        # How an event's own strings are written is looked at many at a time, see _unclean.
+        is_text = tag_field and isinstance(each.shape, vocabulary.StringShape)
+        type_ = str if is_text else _type_of(each.shape)
         type_ = type_ | None if each.nullable else type_
         absent = (msgspec.UNSET,) if not each.is_required else ()
         typed.append((each.name, type_ | msgspec.UnsetType if absent else type_, *absent))
@@ -415,10 +423,10 @@ def _struct(
     )
 
 
-def all_written(form: Form, column: Sequence[str]) -> bool:
-    """Whether all strings are written in a form."""
-    texts = "\n".join(column) + "\n"
-    return texts.count("\n") == len(column) and _repeated(form).fullmatch(texts) is not None
+def _all_written(form: Form, column: Set[str]) -> bool:
+    """Whether all strings are written in a form. None has a backslash, but a path a newline."""
+    texts = "\\".join(column) + "\\" * bool(column)
+    return texts.count("\\") == len(column) and _repeated(form).fullmatch(texts) is not None
 
 
 def written_length(*events: Any) -> int:
@@ -429,4 +437,4 @@ def written_length(*events: Any) -> int:
 
 @cache
 def _repeated(form: Form) -> re.Pattern[str]:
-    return re.compile(f"(?:{form.expression}\n)*")
+    return re.compile(rf"(?:{form.expression}\\)*")
