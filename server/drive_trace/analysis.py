@@ -256,7 +256,7 @@ class Analysis:
     def score_run(self, run_id: str, path: str = "") -> RunScore | None:
         """One run's score in this trace; None where the trace has no line of it."""
         lines = self.lines(path)
-        run = scoring.score_run(run_id, [lines])
+        run = scoring.score_alone(run_id, lines)
         copied = path if run_id in runs_sharing_events(self.index) else None
         return run and scoring.among(run, (), scoring.stray_grades(lines), copied)
 

@@ -145,7 +145,7 @@ def tokens_in(analysis: Analysis, where: types.Range, look: TokenLook) -> JsonTe
 def _answer(document: Document, look: TokenLook, first: int, stop: int) -> JsonText:
     shown: dict[_Kind, tuple[int, int] | None] = {}
     # As text, record by record: to encode ten million numbers holds up every other thread.
-    data = bytearray()
+    data = bytearray(b'{"data":[')
     above = before = 0
     for record in range(first, stop):
         top, numbers = document.protocol_line(record), list[int]()
@@ -160,8 +160,9 @@ def _answer(document: Document, look: TokenLook, first: int, stop: int) -> JsonT
             right = column - before if line == above else column
             numbers += line - above, right, length, *is_shown
             above, before = line, column
-        data += b",%b" % dumps(numbers)[1:-1] if numbers else b""
-    return JsonText(b'{"data":[%b]}' % bytes(data[1:]))
+        data += b"%b," % dumps(numbers)[1:-1] if numbers else b""
+    data[len(data) - data.endswith(b",") :] = b"]}"
+    return JsonText(bytes(data))
 
 
 def _type_and_modifiers(kind: _Kind, look: TokenLook) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial, reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from drive_trace.json_text import strings_named
 from drive_trace.scorecard import finding_caveats, measures
@@ -92,6 +92,14 @@ def score_run(run_id: str, files: Iterable[TraceLines]) -> RunScore | None:
         models=_models(run.counted_once),
         gated=_gated(run),
     )
+
+
+def score_alone(run_id: str, lines: TraceLines) -> RunScore | None:
+    """The same by its lines in one file: made once, as each request about the run asks."""
+    kept, key = lines.index.kept, (score_alone, run_id, lines.path)
+    if key not in kept:
+        kept[key] = score_run(run_id, [lines])
+    return cast("RunScore | None", kept[key])
 
 
 def _gated(run: RunLines) -> tuple[str, ...]:

@@ -153,12 +153,18 @@ def lines_of(records: Iterable[str]) -> list[str]:
 
 def without(lines: Iterable[str], others: Iterable[str]) -> list[str]:
     """The lines that are not among others, each as often as that is so."""
-    return list((Counter(iter(lines)) - Counter(iter(others))).elements())
+    counts = _count(lines)
+    return list((counts - _count(others)).elements()) if counts else []
 
 
 def among(lines: Iterable[str], others: Iterable[str]) -> list[str]:
     """The lines that are among others, each as often as that is so."""
-    return list((Counter(iter(lines)) & Counter(iter(others))).elements())
+    return list((_count(lines) & _count(others)).elements())
+
+
+def _count(lines: Iterable[str]) -> Counter[str]:
+    # One by one, as of each sum here: to take all at once keeps other threads waiting.
+    return Counter(each for each in lines)
 
 
 class KnownFile:
@@ -230,7 +236,8 @@ class KnownFile:
                     return
                 read = self.removed if lines == shown else []  # others dropped what it read
                 lost = without(without(self.foreign, read), lines)
-                lost = without(lost, _rewritten(lost, without(lines, self.lines)))
+                if lost:
+                    lost = without(lost, _rewritten(lost, without(lines, self.lines)))
                 if lost and not is_opened:
                     whole = lines_of(disk.records_of(data))
                     # Who writes a file empties it first.

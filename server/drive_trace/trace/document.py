@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import NamedTuple
 
 from drive_trace.stopping import cached_property, unless_stopped
@@ -110,7 +110,7 @@ class Document:
         return Point(record + 1, 0) if is_behind else point
 
     def _number(self, first: int, stop: int) -> None:
-        for order, line in enumerate(islice(self._lines, first, stop), first):
+        for order, line in enumerate(self._lines[first:stop], first):
             line.order = order
 
     # Positions of the protocol

@@ -115,13 +115,15 @@ class History(msgspec.Struct, frozen=True):
         known = {text.removesuffix("\r") for text in self.head or ()}
         return sum(text.removesuffix("\r") not in known for text in records if not is_blank(text))
 
-    def rewritings(self, records: Sequence[str]) -> Iterator[Rewriting]:
-        """The recorded lines that it no longer has as they were. A line of several versions is told
-        of the first one that lost it.
+    def rewritings(self, texts: Iterable[str]) -> Iterator[Rewriting]:
+        """The recorded lines that it no longer has as they were, given the texts of its lines. One
+        of several versions is told of the first one that lost it.
         """
         known = set[str]()
         last = (Version(self.head),) if self.head is not None else ()
-        for version in (*self.versions, *last):
+        versions = (*self.versions, *last)
+        records = [*texts] if versions else []  # each keystroke asks, mostly of what has none
+        for version in versions:
             for fate, old, new in compare(version.records, records):
                 now = None if new is None or fate is Fate.REMOVED else records[new]
                 found = Rewriting(fate, old, new, version, now)

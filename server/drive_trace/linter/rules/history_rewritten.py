@@ -74,9 +74,8 @@ _LONGEST = 600
 
 def _check(trace: WholeTrace) -> Findings:
     history = trace.index.history
-    found = (
-        history.rewritings([line.text for line in unless_stopped(trace.lines)]) if history else ()
-    )
+    texts = (line.text for line in unless_stopped(trace.lines))
+    found = history.rewritings(texts) if history else ()
     by_place: dict[tuple[bool, int | None], list[Rewriting]] = {}
     for each in sorted(found, key=lambda each: not each.is_feed):
         by_place.setdefault((each.fate is Fate.REMOVED, each.new), []).append(each)

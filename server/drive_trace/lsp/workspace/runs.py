@@ -29,7 +29,7 @@ from drive_trace.scorecard import run_lines
 from drive_trace.scorecard.caveats import ILLEGIBLE, Omitted, Uncounted, Unread
 from drive_trace.scorecard.run_lines import EventOwners, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunInFile, RunScore
-from drive_trace.scorecard.scoring import among, score_run, stray_grades
+from drive_trace.scorecard.scoring import among, score_alone, score_run, stray_grades
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import JudgementFiles, LeftOut
 from drive_trace.storage.finding import omitted
@@ -74,7 +74,7 @@ class EditedTrace(NamedTuple):
 
     def run(self, run_id: str) -> RunScore | None:
         """One of its runs."""
-        return score_run(run_id, [self.by_run])
+        return score_alone(run_id, self.by_run)
 
     @property
     def by_run(self) -> TraceLines:
