@@ -56,7 +56,7 @@ LENSES = {
         """,
         [(1, "not computable: not graded"), (3, "CORRECT"), (4, "decides: CORRECT")],
     ),
-    "an event that another replaced says by which": (
+    "an event that was replaced says which one counts": (
         """
         EVENT{"event_type":"correctness-recorded","qa":"fail"}
         EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
@@ -65,7 +65,7 @@ LENSES = {
         """,
         [
             (1, "CORRECT"),
-            (1, "superseded by line 3"),
+            (1, "superseded by line 4"),
             (2, "CORRECT"),
             (2, "decides: CORRECT"),
             (3, "superseded by line 4"),

@@ -92,9 +92,9 @@ def test_every_token_of_a_feed_event_begins_with_the_verdict(pair: str) -> None:
 
 
 @pytest.mark.parametrize("event", ["correctness-recorded", "tokens-recorded"])
-def test_a_superseded_event_says_that_it_counts_no_more(event: str) -> None:
+def test_a_superseded_event_says_which_one_counts(event: str) -> None:
     here, there = f'EVENT{{"event_type":"$0{event}"}}', f'EVENT{{"event_type":"{event}"}}'
-    assert "counts no more: line 2 supersedes it." in hover_over(f"{here}\n{there}")
+    assert "counts no more: line 3 supersedes it." in hover_over(f"{here}\n{there}\n{there}")
     assert "counts no more" not in hover_over(f"{there}\n{here}")
 
 

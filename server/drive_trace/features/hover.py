@@ -150,11 +150,10 @@ def _standing(at: referents.Pointed, joined: JoinedRun | None) -> str:
         return "\n\nThis line is rejected: it counts for nothing."
     if event is None or not event.is_feed:
         return ""
-    following = at.analysis.index.runs[line.run].events(event.name).after(line)
-    if following is not None:
-        return f"\n\nThis event counts no more: {at.link(following)} supersedes it."
     other = joined.supersedes if joined is not None and event.name == vocabulary.GRADE else None
-    return f"\n\nThis event counts no more: {code(other)} supersedes it." if other else ""
+    last = at.analysis.index.runs[line.run].events(event.name).last
+    counts = code(other) if other else at.link(last) if last and last is not line else ""
+    return f"\n\nThis event counts no more: {counts} supersedes it." if counts else ""
 
 
 # Events and fields

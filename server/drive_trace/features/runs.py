@@ -485,14 +485,13 @@ def _lens_title(
     if run is None or run_id not in analysis.index.runs:
         return None
     feed = analysis.index.runs[run_id].events(GRADE)
-    line = feed.at(order)
-    if line is None:
+    line, last = feed.at(order), feed.last
+    if line is None or last is None:
         return None
-    following = feed.after(line)
-    if following is not None:
-        return f"superseded by line {analysis.line_number(following)}"
     if run.supersedes is not None:
         return f"superseded by {run.supersedes}"
+    if line is not last:
+        return f"superseded by line {analysis.line_number(last)}"
     return f"decides: {run.headline}"
 
 

@@ -265,7 +265,8 @@ class KnownFile:
         """Note what the file has now. New lines are foreign, unless the editor may have written
         them. Returns the foreign lines that are no more, in their order.
         """
-        before, self.lines = self.lines, lines
+        before, same = self.lines, {each: each for each in self.lines}
+        self.lines = lines = [same.get(each, each) for each in lines]  # not a second copy of each
         old, new = [], lines[len(before) :]
         if lines[: len(before)] != before:
             self.modified = None
