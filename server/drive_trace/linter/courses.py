@@ -61,17 +61,14 @@ class Course(msgspec.Struct, frozen=True):
     id: str
     lines: Sequence[Line]
     """All events of it."""
+    bounds: Sequence[Line]
+    """Its starts and ends."""
     run: Run
-
-    @property
-    def bounds(self) -> Sequence[Line]:
-        """Its starts and ends."""
-        return [line for line in self.lines if self.starts(line) or self.ends(line)]
 
     @property
     def is_started(self) -> bool:
         """Whether it has a start, wherever that is."""
-        return any(map(self.starts, self.lines))
+        return any(map(self.starts, self.bounds))
 
     def starts(self, line: Line | None) -> bool:
         """Whether an event starts it."""
@@ -127,7 +124,9 @@ def _unusual(run: Run) -> tuple[list[Course], list[TimeSpan]]:
         by_id.pop(None, None)
         odd = {value: lines for value, lines in by_id.items() if not _is_usual(of, lines)}
         if run.meant is None:
-            unusual.extend(Course(of, str(each), odd[each], run) for each in odd)
+            for value, lines in odd.items():
+                bounds = [line for line in lines if name_of(line) in (of.opener, of.closer)]
+                unusual.append(Course(of, str(value), lines, bounds, run))
         place, claim = map(EVENTS[of.closer].positions.__getitem__, (of.field, CLAIM))
         for end in run.events(of.closer):
             value = end.facts[place]
