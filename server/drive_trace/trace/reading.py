@@ -37,7 +37,6 @@ _UNREADABLE = frozenset(
 )
 """What keeps a record from being laid out anew."""
 
-_NO_TEXT = {None, msgspec.UNSET}
 _BLANK = (Diagnostic(DiagnosticKind.BLANK_LINE),)
 """Of every blank line: a trace may have ten million."""
 
@@ -349,19 +348,12 @@ def _unclean(event: EventType) -> Callable[[Sequence[Any]], Iterable[int]]:
         ([_column(event, name) for name in each.fields], each.holds)
         for each in vocabulary.AGREEMENTS[event.name]
     ]
-    nulls = vocabulary.NULL_TEXTS
 
     def unclean(typed: Sequence[Any]) -> Iterator[int]:
         for read, form in texts:
             values = [*map(read, typed)]
-            if form is None and not nulls.isdisjoint(values):
-                yield from (at for at, each in enumerate(values) if each in nulls)
-            elif form is not None and not _all_written(form, {*values} - _NO_TEXT):
-                yield from (
-                    at
-                    for at, each in enumerate(values)
-                    if each not in _NO_TEXT and each not in form
-                )
+            if odd := _odd({*values}, form):
+                yield from (at for at, each in enumerate(values) if each in odd)
         for columns, holds in checks:
             agree = [*map(holds, *(column(typed) for column in columns))]
             if not all(agree):
@@ -399,10 +391,7 @@ def _type_of(shape: vocabulary.Shape) -> Any:
 
 
 def _struct(
-    name: str,
-    fields: Mapping[str, vocabulary.FieldType],
-    *,
-    tag_field: str | None = None,
+    name: str, fields: Mapping[str, vocabulary.FieldType], *, tag_field: str | None = None
 ) -> type[msgspec.Struct]:
     typed: list[Any] = []
     for each in fields.values():
@@ -423,10 +412,15 @@ def _struct(
     )
 
 
-def _all_written(form: Form, column: Set[str]) -> bool:
-    """Whether all strings are written in a form. None has a backslash, but a path a newline."""
-    texts = "\\".join(column) + "\\" * bool(column)
-    return texts.count("\\") == len(column) and _repeated(form).fullmatch(texts) is not None
+def _odd(values: Set[Any], form: Form | None) -> Set[Any]:
+    """Those of some values that mean null, or are not written in a form."""
+    if form is None:
+        return values & vocabulary.NULL_TEXTS
+    values -= {None, msgspec.UNSET}
+    # All at once: no form has a backslash, though a path may have a newline.
+    texts = "\\".join((*values, ""))
+    is_written = texts.count("\\") == len(values) and _repeated(form).fullmatch(texts)
+    return set() if is_written else {each for each in values if each not in form}
 
 
 def written_length(*events: Any) -> int:

@@ -16,7 +16,7 @@ from operator import or_, xor
 from typing import TYPE_CHECKING, Annotated, Any
 
 if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic import GetJsonSchemaHandler
     from pydantic_core import CoreSchema
 from typing import Literal
 
@@ -212,11 +212,7 @@ class OneOf:
     def __init__(self, *meanings: tuple[str, str]) -> None:
         self.meanings: Mapping[str, str] = dict(meanings)
 
-    def __get_pydantic_core_schema__(
-        self,
-        source: Any,
-        handler: "GetCoreSchemaHandler",
-    ) -> "CoreSchema":
+    def __get_pydantic_core_schema__(self, *_: object) -> "CoreSchema":
         return {"type": "literal", "expected": list(self.meanings)}
 
 
@@ -264,11 +260,7 @@ class AtLeast(msgspec.Struct, frozen=True):
 
     minimum: int
 
-    def __get_pydantic_core_schema__(
-        self,
-        source: Any,
-        handler: "GetCoreSchemaHandler",
-    ) -> "CoreSchema":
+    def __get_pydantic_core_schema__(self, *_: object) -> "CoreSchema":
         return {"type": "int", "ge": self.minimum}
 
 
