@@ -22,7 +22,7 @@ from drive_trace.scorecard.dispatches import Event
 from drive_trace.scorecard.run_lines import TraceLines, runs_sharing_events
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
-from drive_trace.text.spans import Spot
+from drive_trace.text.spans import Spot, records_of
 from drive_trace.text.wording import printable
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.history import History
@@ -52,7 +52,7 @@ class Analysis:
         at its ``path``, and at the records that it had when it was ``recorded`` last; rules and the
         score at the record of its ``provenance``.
         """
-        records = text.split("\n") if isinstance(text, str) else text
+        records = records_of(text) if isinstance(text, str) else text
         self.document = Document(records, read_lines)
         self.settings = settings
         """By what it is judged."""

@@ -21,6 +21,7 @@ from drive_trace.lsp.rpc.threads import Readers, in_background, in_thread
 from drive_trace.stopping import StoppedError
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
+from drive_trace.text.spans import records_of
 from drive_trace.trace.document import Document, Point, Position
 from drive_trace.trace.history import History
 from drive_trace.trace.joined import JoinedFiles
@@ -34,7 +35,6 @@ LARGE = 1 << 17
 MOST_LINES = 200_000
 """What more lines have is not worked on in an editor: 64 MB of events have fewer."""
 MANY_LINES = f"has more than {MOST_LINES:,} lines"
-_PIECE = 1 << 16
 Past: TypeAlias = tuple[History, ProvenanceRecord | None]
 """What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
@@ -51,12 +51,8 @@ class TooManyLinesError(Exception):
 
 def _refuse_many_lines(text: str) -> None:
     """Raise TooManyLinesError for a text with too many, soon."""
-    count = 0
-    for at in range(0, len(text), _PIECE):
-        piece = text[at : at + _PIECE]
-        count += max(piece.count("\n"), piece.count("\r"))
-        if count > MOST_LINES:
-            raise TooManyLinesError
+    if max(text.count("\n"), text.count("\r")) > MOST_LINES:
+        raise TooManyLinesError
 
 
 class OpenTrace:
@@ -153,7 +149,7 @@ class OpenTrace:
             return changes[-1]
         at = _last_whole(changes)
         unread = cache(partial(FlaggedLine, status=LineStatus.VALID))  # of equal ones one
-        records = self.records if at is None else changes[at].text.split("\n")
+        records = self.records if at is None else records_of(changes[at].text)
         document = Document(records, lambda texts: [unread(each) for each in texts])
         for each in changes[0 if at is None else at + 1 :]:
             where = cast("types.TextDocumentContentChangePartial", each).range
@@ -268,7 +264,7 @@ def is_trace_text(uri: str, text: str, language: str) -> bool:
     """
     path = Path(key_of(uri)[0])
     if path.name == "trace.jsonl":
-        return why_no_trace(text.split("\n", MOST_LINES)) is None
+        return why_no_trace(records_of(text)) is None
     return is_trace(path) or language == LANGUAGE or len(fields_named(text[:HEAD])) > 1
 
 
