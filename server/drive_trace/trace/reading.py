@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from itertools import islice
 from operator import attrgetter, or_
 from typing import Annotated, Any, Literal
@@ -49,10 +49,19 @@ def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     """
     decode, conversions = event_decoder(only_score=only_score)
     lines: list[Line] = []
+    run_ids: dict[str, str] = {}
+    """One string for all lines of a run."""
     rest = iter(texts)
     while some := list(islice(rest, _TOGETHER)):
-        events = _decoded(some, decode)
-        read = [*_lines_of(some, events, conversions)]
+        events, read = _decoded(some, decode), list[Line]()
+        for text, event in zip(some, events, strict=True):
+            if event is None:
+                read.append(read_exactly(text))
+                continue
+            event_type, facts, _ = conversions[event.__class__]
+            run_id = event.project_run_id
+            event.project_run_id = run_ids.setdefault(run_id, run_id)
+            read.append(Line(text, event_type, facts(event)))
         if not only_score:
             _read_unclean_again(read, events, conversions)
         lines += read
@@ -69,21 +78,6 @@ def _decoded(texts: Sequence[str], decode: Callable[[str], Any]) -> list[Any]:
         except (ValueError, RecursionError, TypeError):  # the last one for a BrokenText
             events.append(None)
     return events
-
-
-def _lines_of(
-    texts: Iterable[str], events: Iterable[Any], conversions: Mapping[type, Conversion]
-) -> Iterator[Line]:
-    run_ids: dict[str, str] = {}
-    """One string for all lines of a run."""
-    for text, event in zip(texts, events, strict=True):
-        if event is None:
-            yield read_exactly(text)
-            continue
-        event_type, facts, _ = conversions[event.__class__]
-        run_id = event.project_run_id
-        event.project_run_id = run_ids.setdefault(run_id, run_id)
-        yield Line(text, event_type, facts(event))
 
 
 def _read_unclean_again(
@@ -338,15 +332,13 @@ def _facts(event: EventType, keeps: tuple[str, ...]) -> Callable[[Any], Facts]:
 
 
 def _unclean(event: EventType) -> Callable[[Sequence[Any]], Iterable[int]]:
-    shapes = ((name, field.shape) for name, field in event.fields.items() if name != "event_type")
     texts = [
-        (attrgetter(name), shape.form)
-        for name, shape in shapes
-        if isinstance(shape, vocabulary.StringShape)
+        (attrgetter(each.name), each.shape.form)
+        for each in event.fields.values()
+        if isinstance(each.shape, vocabulary.StringShape) and each.name != "event_type"
     ]
     checks = [
-        ([_column(event, name) for name in each.fields], each.holds)
-        for each in vocabulary.AGREEMENTS[event.name]
+        ([*map(attrgetter, each.fields)], each.holds) for each in vocabulary.AGREEMENTS[event.name]
     ]
 
     def unclean(typed: Sequence[Any]) -> Iterator[int]:
@@ -354,20 +346,16 @@ def _unclean(event: EventType) -> Callable[[Sequence[Any]], Iterable[int]]:
             values = [*map(read, typed)]
             if odd := _odd({*values}, form):
                 yield from (at for at, each in enumerate(values) if each in odd)
-        for columns, holds in checks:
-            agree = [*map(holds, *(column(typed) for column in columns))]
+        for fields, holds in checks:
+            columns = (
+                [None if each is msgspec.UNSET else each for each in map(read, typed)]
+                for read in fields
+            )
+            agree = [*map(holds, *map(msgspec.to_builtins, columns))]
             if not all(agree):
                 yield from (at for at, each in enumerate(agree) if not each)
 
     return unclean
-
-
-def _column(event: EventType, name: str) -> Callable[[Sequence[Any]], Iterable[Any]]:
-    """Of typed events the values of a field."""
-    read = attrgetter(name)
-    if isinstance(event.fields[name].shape, ObjectShape):
-        return lambda typed: msgspec.to_builtins([*map(read, typed)])
-    return partial(map, read)
 
 
 def _type_of(shape: vocabulary.Shape) -> Any:
