@@ -18,8 +18,7 @@ from drive_trace.scorecard.feed_state import JoinedFeed
 from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
 from drive_trace.trace.reading import read_exactly
-from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType
-from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE
+from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType, types
 
 REFUSED = REJECTING | {
     DiagnosticKind.UNKNOWN_EVENT_TYPE,
@@ -65,7 +64,7 @@ class Draft(msgspec.Struct, frozen=True):
         return as_json({name: fields[name] for name in self.event.fields if name in fields})
 
 
-_ANY_STAMP = Stamp(str(ENVELOPE_EXAMPLE["event_id"]), str(ENVELOPE_EXAMPLE["ts"]))
+_ANY_STAMP = Stamp(str(types.ENVELOPE_EXAMPLE["event_id"]), str(types.ENVELOPE_EXAMPLE["ts"]))
 
 
 def draft_event(name: str, run_id: str, agent_id: str | None, payload: str) -> Draft | Refused:

@@ -15,9 +15,8 @@ from typing import NamedTuple
 from uuid import UUID, uuid5
 
 from drive_trace import vocabulary
-from drive_trace.authoring import values
+from drive_trace.authoring import events, values
 from drive_trace.authoring.drafts import Draft, Refused, Stamp, draft_event, plain_object
-from drive_trace.authoring.events import compose, context_of
 from drive_trace.authoring.values import Certainty, EventContext, Given, Slot, about, allowed
 from drive_trace.json_text import as_json
 from drive_trace.scorecard.feed_state import mentions
@@ -232,13 +231,13 @@ def _contradicted(event: EventType, wanted: Wanted, scope: Scope, stamp: Stamp) 
     if is_over or (event.opens is Entity.RUN and scope.count(event.name)):
         yield f"the run {shown(scope.run_id)} {'has ended' if is_over else 'was started'}; {kept}"
     said = {**wanted.facts, **wanted.given}
-    for each in _standing(event, scope, context_of(event, scope, stamp, said)):
+    for each in _standing(event, scope, events.context_of(event, scope, stamp, said)):
         open_ = about(scope, each.of, each.start, stamp.ts)
         yield f"{open_}: end it before `{event.name}`; {kept}"
     for name, value in wanted.given.items():
         others = {key: each for key, each in said.items() if key != name}
         against = values.contrary(
-            event.fields[name], value, context_of(event, scope, stamp, others)
+            event.fields[name], value, events.context_of(event, scope, stamp, others)
         )
         says = f"the trace says {against}" if against is not None else ""
         if wanted.facts.get(name, value) != value:
@@ -263,7 +262,7 @@ def _standing(event: EventType, scope: Scope, context: EventContext) -> Iterator
 
 def _found(event: EventType, said: Given, scope: Scope, stamp: Stamp) -> Given | Refused:
     """What is known of the fields that nobody gives, and null where that is a value."""
-    slots = compose(event, scope, stamp, said).slots
+    slots = events.compose(event, scope, stamp, said).slots
     slots = tuple(each for each in slots if each.field.name not in ENVELOPE.keys() | said.keys())
     if slots and event.is_feed:
         lacks = fields_listed(slot.field.name for slot in slots)

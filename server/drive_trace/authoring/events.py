@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drive_trace import vocabulary
-from drive_trace.authoring import values
-from drive_trace.authoring.drafts import Stamp
+from drive_trace.authoring import drafts, values
 from drive_trace.text.frozen import Frozen
 from drive_trace.trace.scope import RUN_ENDS, RUN_STARTS, Opened, Scope
 from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, EventType
@@ -31,7 +30,7 @@ class Composed(Frozen, frozen=True):
 def compose(
     event: EventType,
     scope: Scope,
-    stamp: Stamp,
+    stamp: drafts.Stamp,
     given: values.Given | None = None,
     carried: values.Carried | None = None,
 ) -> Composed:
@@ -63,7 +62,7 @@ def _stated(field: vocabulary.FieldType, context: values.EventContext) -> values
 def context_of(
     event: EventType,
     scope: Scope,
-    stamp: Stamp,
+    stamp: drafts.Stamp,
     given: values.Given,
     carried: values.Carried | None = None,
 ) -> values.EventContext:

@@ -14,10 +14,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from drive_trace.authoring.emitting import dispatch_id
-from drive_trace.authoring.transcripts import is_operators_turn
+from drive_trace.authoring import emitting, transcripts, usage_shapes
 from drive_trace.authoring.usage import ID, values
-from drive_trace.authoring.usage_shapes import DISPATCHERS, UsageLogError, at, every
 from drive_trace.text.wording import plural, shown, writable
 from drive_trace.trace.times import milliseconds_between, sortable
 
@@ -93,7 +91,7 @@ def read_session(logs: Mapping[str, Iterable[str]]) -> SessionLogs:
             try:
                 for _, value in values([text]):
                     reader.read(value, log, (line,) if number == 0 else ())
-            except UsageLogError:
+            except usage_shapes.UsageLogError:
                 left_out.append(f"line {line} of {log}: it cannot be read")
     for each in reader.agents.values():
         # A session that was killed has no result of a call whose subagent was at work.
@@ -127,24 +125,24 @@ class _SessionReader:
 
     def read(self, value: object, log: str, lines: tuple[int, ...]) -> None:
         """Take in a line of a log."""
-        ts, content = _ts(value), at(value, "message.content")
+        ts, content = _ts(value), usage_shapes.at(value, "message.content")
         if ts is None or not isinstance(value, dict):
             return
         self.id = self.id or "".join(filter(ID.fullmatch, [str(value.get("sessionId") or "")]))
         if value.get("agentId"):
             agent = self._agent(value["agentId"])
             agent.log = agent.log or log
-            agent.model = agent.model or _text(at(value, "message.model"))
+            agent.model = agent.model or _text(usage_shapes.at(value, "message.model"))
             agent.prompt = agent.prompt or _brief(ts, lines, content).text
-        for part in every(value, "message.content"):
+        for part in usage_shapes.every(value, "message.content"):
             self._called(part, ts, lines)
         said = content if isinstance(content, str) else ""
         notice = _TASK.search(said) if said.startswith(_NOTICE) else None
         if notice and notice[1] in self.agents:
             self._returned({"agentId": notice[1], "status": notice[2]}, "", ts, lines)
         elif not value.get("agentId") and not said.startswith(_NOTICE):
-            self.turns += is_operators_turn(value)
-        call = str(next(iter(every(value, "message.content.tool_use_id")), ""))
+            self.turns += transcripts.is_operators_turn(value)
+        call = str(next(iter(usage_shapes.every(value, "message.content.tool_use_id")), ""))
         self._returned(value.get("toolUseResult"), call, ts, lines)
 
     def _agent(self, id_: object) -> Dispatch:
@@ -152,8 +150,8 @@ class _SessionReader:
 
     def _called(self, part: object, ts: str, lines: tuple[int, ...]) -> None:
         """A call of a tool that sends a subagent to work, for the first time or again."""
-        given, name = at(part, "input"), at(part, "name")
-        if not isinstance(given, dict) or name not in (*DISPATCHERS, _MESSAGE):
+        given, name = usage_shapes.at(part, "input"), usage_shapes.at(part, "name")
+        if not isinstance(given, dict) or name not in (*usage_shapes.DISPATCHERS, _MESSAGE):
             return
         to, what = ("to", "message") if name == _MESSAGE else ("resume", "prompt")
         brief = _brief(ts, lines, given.get(what))
@@ -161,7 +159,7 @@ class _SessionReader:
             self._agent(given[to]).briefs.append(brief)
         elif name != _MESSAGE:
             named = _text(given.get("description")), _text(given.get("subagent_type"))
-            self.calls[str(at(part, "id"))] = brief, *named
+            self.calls[str(usage_shapes.at(part, "id"))] = brief, *named
 
     def begun_by(self, call: str, agent: Dispatch) -> None:
         """Take in which call has started an agent."""
@@ -195,7 +193,7 @@ def missing_in(
     """
     starts = {str(each[_ID]): each for each in run if each["event_type"] == "dispatch-start"}
     ended = {each[_ID] for each in run if each["event_type"] == "dispatch-end"}
-    own = {each.agent: dispatch_id(session.id, each.agent) for each in session.dispatches}
+    own = {each.agent: emitting.dispatch_id(session.id, each.agent) for each in session.dispatches}
     is_own = not starts or not starts.keys().isdisjoint(own.values())
     names = [each.name for each in session.dispatches]
     found, unknown = list[LoggedEvent](), list[str]()
@@ -239,7 +237,7 @@ def _brief(ts: str, lines: tuple[int, ...], text: object) -> _Moment:
 
 
 def _ts(value: object) -> str | None:
-    ts = at(value, "timestamp")
+    ts = usage_shapes.at(value, "timestamp")
     return sortable(ts) if isinstance(ts, str) and milliseconds_between(ts, ts) == 0 else None
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.formats import Reported
-from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import fingerprint
+from drive_trace.linter import rules, settings
 from drive_trace.storage.files import may_be_there
 from drive_trace.storage.projects import Known, Project, shown_path, write_known
 from drive_trace.text.wording import first_of, plural, printable
@@ -51,7 +50,7 @@ def _known(found: Iterable[Reported]) -> Known:
     by_code: dict[str, Counter[str]] = {}
     # Several findings of one rule on one line count once.
     for code, text, _ in dict.fromkeys(_every(found)):
-        by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
+        by_code.setdefault(code, Counter())[settings.fingerprint(code, text)] += 1
     return by_code
 
 
@@ -99,8 +98,8 @@ def _alive(
 ) -> Iterator[tuple[str, int]]:
     """What a baseline knows of a rule in a trace, as far as it still finds something."""
     for found_by, count in known.items():
-        found = run.alike[path][found_by] if code in RULES else 0
-        is_off = code in RULES and run.settings[path].severity(RULES[code]) is None
+        found = run.alike[path][found_by] if code in rules.RULES else 0
+        is_off = code in rules.RULES and run.settings[path].severity(rules.RULES[code]) is None
         if is_off or found:
             yield found_by, count if is_off else min(count, found)
 

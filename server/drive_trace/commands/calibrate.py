@@ -11,14 +11,11 @@ from pathlib import Path
 import click
 from msgspec.structs import asdict
 
-from drive_trace.commands import options
-from drive_trace.commands.reading import read_text
+from drive_trace.commands import options, reading
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import calibration, judgements, prompts
-from drive_trace.storage.files import config_folder, inside, read_regular, why
+from drive_trace.storage import files, recording, replace
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
-from drive_trace.storage.recording import new_stamp
-from drive_trace.storage.replace import write_whole
 from drive_trace.text.wording import first_of, plural
 
 CALIBRATION_NAME = "drive-trace-calibration.json"
@@ -104,16 +101,16 @@ def judge_now(model: str) -> judgements.Judge:
 def calibration_at(path: Path) -> judgements.Calibrated:
     """What calibrate kept. Ends the command if it cannot be read."""
     try:
-        return judgements.read_calibrated(read_regular(path).decode())
+        return judgements.read_calibrated(files.read_regular(path).decode())
     except ValueError as error:
         raise Ended(EXIT_UNUSABLE, f"{path}: is no calibration") from error
     except OSError as error:
-        raise Ended(EXIT_UNUSABLE, f"{path}: cannot be read: {why(error)}") from error
+        raise Ended(EXIT_UNUSABLE, f"{path}: cannot be read: {files.why(error)}") from error
 
 
 def _labels(path: str, *, has_record: bool) -> calibration.Labels:
     try:
-        found = calibration.read_labels(read_text(path, _LARGEST))
+        found = calibration.read_labels(reading.read_text(path, _LARGEST))
     except calibration.LabelError as error:
         raise Ended(EXIT_UNUSABLE, f"{path}: {error}") from error
     if not found.rows:
@@ -153,7 +150,7 @@ def _judged(
     """Whose verdicts some records have, and the labels with them."""
     found: list[judgements.Judgement] = []
     for each in dict.fromkeys(record for path in paths for record in _records_in(path)):
-        own, _, rejected = judgements.read_judgements(read_text(each, _LARGEST).split("\n"))
+        own, _, rejected = judgements.read_judgements(reading.read_text(each, _LARGEST).split("\n"))
         if rejected:
             notify(f"{each}: {plural(rejected, 'line')} of it cannot be read, and do not count")
         found += own
@@ -179,23 +176,23 @@ def _judged(
 
 def _keep(judge: judgements.Judge, rows: calibration.Labels, out: str | None) -> None:
     """Write the calibration. Nothing takes the place of a file that is none."""
-    path = Path(out) if out is not None else config_folder() / CALIBRATION_NAME
+    path = Path(out) if out is not None else files.config_folder() / CALIBRATION_NAME
     table = calibration.calibrate(calibration.once_each(rows.rows))
     kept = judgements.Calibrated(
-        ts=new_stamp().ts,
+        ts=recording.new_stamp().ts,
         judge=judge,
         labelling_rule=next(map(prompts.hash_of, rows.rules), None),
         **asdict(table),
     )
     try:
         if os.path.lexists(path):
-            judgements.read_calibrated(read_regular(path).decode())
+            judgements.read_calibrated(files.read_regular(path).decode())
         if out is None:
             path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(inside(path), f"{judgements.to_record(kept)}\n".encode())
+        replace.write_whole(files.inside(path), f"{judgements.to_record(kept)}\n".encode())
     except ValueError as error:
         what = f"{path}: is no calibration; it is not replaced"
         raise Ended(EXIT_UNUSABLE, what) from error
     except OSError as error:
-        raise Ended(EXIT_UNUSABLE, f"{path}: cannot be written: {why(error)}") from error
+        raise Ended(EXIT_UNUSABLE, f"{path}: cannot be written: {files.why(error)}") from error
     notify(f"{path}: kept for judge{'' if out is None else ', which takes it as --calibration'}")

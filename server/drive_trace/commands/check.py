@@ -17,10 +17,9 @@ from drive_trace.commands.checking import Checking
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import is_terminal, notify, write_document
 from drive_trace.linter.rules import GROUPS, RULES, selected
+from drive_trace.storage import finding, linked_files
 from drive_trace.storage.configuration import THRESHOLDS, Configuration
 from drive_trace.storage.files import STDIN, version_at
-from drive_trace.storage.finding import SearchOptions, find_traces
-from drive_trace.storage.linked_files import shared_rule_url
 from drive_trace.storage.projects import Projects
 from drive_trace.text.wording import listed, plural
 
@@ -103,7 +102,7 @@ _RULES: dict[str, Any] = {
 @options.file("--config", "Use this drive-trace.toml for all traces.")
 @options.no_config
 @options.flag("--no-baseline", "Report known findings, too.")
-def check(paths: tuple[str, ...], search: SearchOptions, **given: Any) -> None:
+def check(paths: tuple[str, ...], search: finding.SearchOptions, **given: Any) -> None:
     """Report everything that is wrong with the traces at PATH.
 
     PATH is a file, a folder (searched for trace.jsonl and wip/drive-trace/*.jsonl) or - for
@@ -217,7 +216,7 @@ def _tell(run: Checking, reading: Reading, fixes: Fixes | None, given: Mapping[s
     write = partial(click.echo, file=stream, nl=False) if is_terminal(stream) else stream.write
     projects = reading.search.projects
     configuration = projects.of(STDIN).configuration if projects is not None else Configuration()
-    url_of = cache(partial(shared_rule_url, template=configuration.rule_url))
+    url_of = cache(partial(linked_files.shared_rule_url, template=configuration.rule_url))
     findings = formats.Findings(shown(), stream, url_of)
     for text in _format(given)(findings):
         write(text)
@@ -265,7 +264,7 @@ def _check_options(paths: tuple[str, ...], given: Mapping[str, Any]) -> None:
             raise click.UsageError(message)
 
 
-def _watch(paths: Sequence[str], search: SearchOptions) -> NoReturn:
+def _watch(paths: Sequence[str], search: finding.SearchOptions) -> NoReturn:
     """Check again whenever a trace that is found, its configuration or its baseline changes."""
     context, before = click.get_current_context(), None
     while True:
@@ -283,9 +282,9 @@ def _watch(paths: Sequence[str], search: SearchOptions) -> NoReturn:
         sleep(_PAUSE)
 
 
-def _versions(paths: Sequence[str], search: SearchOptions) -> Iterator[object]:
+def _versions(paths: Sequence[str], search: finding.SearchOptions) -> Iterator[object]:
     """What is different when a file has changed that is checked, or that says how."""
-    for found in find_traces(paths, options=search):
+    for found in finding.find_traces(paths, options=search):
         project = search.projects.of(str(found)) if search.projects is not None else None
         for each in (str(found), *(project.files if project is not None else ())):
             yield each, version_at(each)

@@ -19,17 +19,15 @@ from drive_trace.linter.rule import SharedEvents
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
 from drive_trace.scorecard.caveats import Gone, Unread
-from drive_trace.storage.configuration import THRESHOLDS
+from drive_trace.storage import configuration, git, replace
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import GONE, Omission, among, run_ids_in
-from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.processes import Packed, in_batches, on_all_cores
 from drive_trace.storage.projects import FileProblem, Project, Projects, shown_path
-from drive_trace.storage.replace import Unsynced
 from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import first_of, plural, printable
+from drive_trace.trace import index, places
 from drive_trace.trace.history import History
-from drive_trace.trace.index import Identity
 from drive_trace.trace.joined import (
     JoinedFile,
     JoinedFiles,
@@ -38,7 +36,6 @@ from drive_trace.trace.joined import (
     identities,
     sharing,
 )
-from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_exactly
 
 if TYPE_CHECKING:
@@ -83,7 +80,7 @@ class _CheckedTrace(msgspec.Struct, frozen=True):
     """Looked at once, as a trace may have a million: they are made as they are written."""
     hidden: int
     """How many more a baseline knows."""
-    events: Sequence[tuple[Identity, int]]
+    events: Sequence[tuple[index.Identity, int]]
     """By what its events are known in other traces, with their lines."""
     alike: Mapping[str, int] = {}
     """With a baseline, by fingerprint on how many lines a rule finds something."""
@@ -264,7 +261,7 @@ class Checking:
         if project is None and self._projects is not None:  # as of a trace that is gone
             project = self._projects.of(path)
         limit = self._fail_on or (project and project.configuration.fail_on) or "error"
-        fails = report.severity <= THRESHOLDS[limit]
+        fails = report.severity <= configuration.THRESHOLDS[limit]
         self.is_bad = self.is_bad or fails
         return msgspec.structs.replace(report, fails=True) if fails else report
 
@@ -303,7 +300,7 @@ class Checking:
             # A trace that names no run may be of any.
             asked = [not ids or any(map(reading.asks_for, ids)) for ids in all_named]
             self._of_others = asked.count(False)
-        committed = CommittedTraces()
+        committed = git.CommittedTraces()
         is_alone = len(looked_at) == 1
         for numbers in sharing([each() if not is_alone else () for _, each in looked_at]):
             traces = [looked_at[number][0]._replace(is_alone=is_alone) for number in numbers]
@@ -329,7 +326,7 @@ class Checking:
         self.settings[path] = settings.under(self._off)
         return self.settings[path]
 
-    def _whole(self, found: _Trace, committed: CommittedTraces, reading: Reading) -> _Trace:
+    def _whole(self, found: _Trace, committed: git.CommittedTraces, reading: Reading) -> _Trace:
         """A trace with its text, which may have to be read again, and what was committed of it."""
         trace, settings, is_beside, *_ = found
         if not trace.records:
@@ -380,7 +377,7 @@ class Checking:
             problem = None if each.is_beside else fixes.fix(each.trace, analyses[number], each.name)
             if problem is not None:
                 self.notify([problem])
-            if problem is not None and not isinstance(problem, Unsynced):
+            if problem is not None and not isinstance(problem, replace.Unsynced):
                 analyses[number] = _analysed(each)
             elif not each.is_beside:
                 fixed.append(analyses[number])
@@ -420,7 +417,7 @@ class Checking:
             severity = settings.severity(finding.rule)
             if severity is None:
                 continue
-            code, span = finding.rule.code, resolve(line.text, finding.place)
+            code, span = finding.rule.code, places.resolve(line.text, finding.place)
             project = self.checked[trace.name]
             found_by = fingerprint(code, line.text)
             if project is not None and found_by in settings.known:

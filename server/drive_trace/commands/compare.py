@@ -10,22 +10,15 @@ from typing import cast
 import click
 
 from drive_trace import __version__
-from drive_trace.commands import options
-from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at
+from drive_trace.commands import calibrate, options
 from drive_trace.commands.planned import GATED, INTENT, PlannedRun, refusals, states
 from drive_trace.commands.reading import Reading, found_in, suite_at, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, columns, format_of, notify, write_document
+from drive_trace.comparison import comparability, runs, traced
 from drive_trace.comparison.answer import MARGIN, Answer, Comparison, CostRule, to_json
 from drive_trace.comparison.answer import compare as compare_sides
-from drive_trace.comparison.comparability import UNVERIFIABLE, Reason, allowed_of
-from drive_trace.comparison.runs import TIMES
-from drive_trace.comparison.traced import Prices
 from drive_trace.grading.judgements import Calibrated
-from drive_trace.storage import compared_sides
-from drive_trace.storage.configuration import CONFIGURATION_NAME
-from drive_trace.storage.files import STDIN, config_folder, may_be_there
-from drive_trace.storage.finding import SearchOptions
-from drive_trace.storage.suites import SuiteFile, earlier_look
+from drive_trace.storage import compared_sides, configuration, files, finding, suites
 from drive_trace.text.wording import first_of, json_document, plural
 
 _EXIT_NOT_COMPARABLE = 3
@@ -53,7 +46,7 @@ class _Sides(click.Command):
 
 def _names(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str]:
     try:
-        return allowed_of(filter(None, (value or "").split(",")))
+        return comparability.allowed_of(filter(None, (value or "").split(",")))
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -82,8 +75,8 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 @options.value(
     "--allow-unverified",
     "[NAMES]",
-    f"Compare although this is unknown: all, or some of {', '.join(UNVERIFIABLE)}, with "
-    "commas in between.",
+    f"Compare although this is unknown: all, or some of {', '.join(comparability.UNVERIFIABLE)}, "
+    "with commas in between.",
     name="allowed",
     is_flag=False,
     flag_value="all",
@@ -108,7 +101,7 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 )
 @click.option(
     "--time",
-    type=click.Choice([*TIMES]),
+    type=click.Choice([*runs.TIMES]),
     default="working",
     show_default=True,
     help="Which time may decide: while a dispatch was open, or from start to close.",
@@ -139,7 +132,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     time: str,
     rank: bool,
     fail_on: tuple[str, ...],
-    search: SearchOptions,
+    search: finding.SearchOptions,
     output_format: str | None,
     out: str | None,
 ) -> None:
@@ -171,17 +164,17 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace compare --suite suite.toml --out compared.html --fail-on worse
     """
     plans: tuple[compared_sides.Planned, compared_sides.Planned] = {}, {}
-    rule, priced, file, at = CostRule(margin, time), cast("Prices", {}), None, 1
+    rule, priced, file, at = CostRule(margin, time), cast("traced.Prices", {}), None, 1
     if suite is not None:
         file, at = _suite_and_look(suite, look)
         rule, priced = file.rule(at), file.suite.prices
         calibration = calibration or file.calibration
         plans = file.planned("baseline", at), file.planned("candidate", at)
-        baseline, candidate = (tuple(filter(may_be_there, each)) for each in plans)
+        baseline, candidate = (tuple(filter(files.may_be_there, each)) for each in plans)
     elif look is not None or not (baseline and candidate):
         lacks = "--suite" if look is not None else "--candidate" if baseline else "--baseline"
         raise click.UsageError(f"Missing option '{lacks}'.")
-    if STDIN in baseline and STDIN in candidate:
+    if files.STDIN in baseline and files.STDIN in candidate:
         raise click.UsageError("- is on both sides, and is read once; name a file on one of them")
     case_file = usable(compared_sides.read_case_file(cases)) if cases is not None else None
     readings = [Reading(baseline, search), Reading(candidate, search)]
@@ -215,7 +208,7 @@ def _write(found: Comparison, chosen: str | None, out: str | None, given: Iterab
     traces = [each.path for side in found.sides for each in side.files]
     traces += [each.path for side in found.sides for each in side.unread]
     inputs = [str(each) for trace in traces for each in compared_sides.manifests_of(trace)]
-    inputs += [str(PurePath(out or "-").parent / CONFIGURATION_NAME), *given]
+    inputs += [str(PurePath(out or "-").parent / configuration.CONFIGURATION_NAME), *given]
     rendered = _rendered(found, chosen)
     write_document(rendered, out, traces=traces, inputs=inputs, is_html=chosen == "html")
 
@@ -236,7 +229,7 @@ def _exit_code(found: Comparison, fail_on: Sequence[str]) -> int:
     return 1 if found.answer in fail_on or is_dearer else 0
 
 
-def _suite_and_look(path: str, look: int | None) -> tuple[SuiteFile, int]:
+def _suite_and_look(path: str, look: int | None) -> tuple[suites.SuiteFile, int]:
     """A suite, and which look this is. Raises UsageError for an option that does not go with it."""
     file = suite_at(path, "baseline", "candidate", "cases", "prices", "margin", "time")
     at = look or file.suite.looks
@@ -247,39 +240,39 @@ def _suite_and_look(path: str, look: int | None) -> tuple[SuiteFile, int]:
     return file, at
 
 
-def _picked(file: SuiteFile | None) -> Iterator[Reason]:
+def _picked(file: suites.SuiteFile | None) -> Iterator[comparability.Reason]:
     """That there are runs which a suite does not plan: whoever took them out may have seen them."""
     if file is not None and (others := file.unplanned):
         count = plural(len(others), "run")
         what = f"{count} on disk are not planned, and do not count: no run may be picked by what"
-        yield Reason(f"{what} came of it", first_of(others, 3))
+        yield comparability.Reason(f"{what} came of it", first_of(others, 3))
 
 
-def _ungraded(planned: Sequence[PlannedRun], suite: str | None) -> Iterator[Reason]:
+def _ungraded(planned: Sequence[PlannedRun], suite: str | None) -> Iterator[comparability.Reason]:
     """Which components planned runs lack, and what grades them."""
     for component in (*GATED, INTENT):
         if count := sum(component in each.lacks for each in planned):
             command = "judge" if component == INTENT else "run-gates"
             lack = f"{plural(count, 'run')} {'lacks' if count == 1 else 'lack'} {component}"
-            yield Reason(f"{lack}; drive-trace suite {command} {suite} grades it")
+            yield comparability.Reason(f"{lack}; drive-trace suite {command} {suite} grades it")
 
 
-def _looked(found: Comparison, suite: str | None) -> Iterator[Reason]:
+def _looked(found: Comparison, suite: str | None) -> Iterator[comparability.Reason]:
     """That these sides were compared before, as nobody planned. What is not comparable is no look:
     nobody has seen an answer.
     """
     if found.answer is Answer.NOT_COMPARABLE:
         return
-    if before := earlier_look(found.sides, suite, found.rule.look):
+    if before := suites.earlier_look(found.sides, suite, found.rule.look):
         counts = f"{plural(before[1], 'run')} against {before[0]:,}"
         more = "looks that nobody planned are not counted, and make a false answer likelier"
-        yield Reason(f"these sides were compared before, with {counts}: {more}")
+        yield comparability.Reason(f"these sides were compared before, with {counts}: {more}")
 
 
 def _calibration(path: str | None) -> Calibrated | None:
     """What is known of a judge: by default what the user keeps, if anything."""
-    own = config_folder() / CALIBRATION_NAME
-    return calibration_at(Path(path or own)) if path or may_be_there(own) else None
+    own = files.config_folder() / calibrate.CALIBRATION_NAME
+    return calibrate.calibration_at(Path(path or own)) if path or files.may_be_there(own) else None
 
 
 def _rendered(found: Comparison, output_format: str) -> str:

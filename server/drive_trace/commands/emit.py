@@ -10,13 +10,10 @@ import click
 
 from drive_trace.authoring.drafts import draft_event, may_erase, plain_object
 from drive_trace.authoring.emitting import Wanted, said_in
-from drive_trace.commands import options
-from drive_trace.commands.reading import read_text
+from drive_trace.commands import options, reading
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
 from drive_trace.commands.writing import NOTHING_BESIDE, done, found_beside
-from drive_trace.storage.emitting import filled, measured
-from drive_trace.storage.files import STDIN
-from drive_trace.storage.recording import EMITTED, NewEvent, append_events
+from drive_trace.storage import emitting, files, recording
 from drive_trace.vocabulary import GRADE
 
 _LARGEST = 16 << 20
@@ -101,12 +98,12 @@ def emit(words: tuple[str, ...], batch: str | None, dry_run: bool, **said: Any) 
         raise click.UsageError("give an EVENT, or --batch, or --event with --payload")
     if is_whole and (run_id is None or any(said[each] for each in _FILLING)):
         raise click.UsageError("--event needs --project-run-id, and nothing is filled in")
-    wanted, made = dict[str, Wanted](), list[NewEvent]()
+    wanted, made = dict[str, Wanted](), list[recording.NewEvent]()
     if is_whole:
-        text = read_text(STDIN, _LARGEST) if payload == STDIN else payload
+        text = reading.read_text(files.STDIN, _LARGEST) if payload == files.STDIN else payload
         agent_id = said["orchestrator_agent_id"]
         draft = done(draft_event(event, run_id, agent_id, text), trace_file)
-        made, is_erasing = [NewEvent(draft, EMITTED)], may_erase(draft)
+        made, is_erasing = [recording.NewEvent(draft, recording.EMITTED)], may_erase(draft)
     else:
         wanted = _wanted_in(words, batch, said)
         grades = (each.given.values() for each in wanted.values() if each.event == GRADE)
@@ -117,9 +114,9 @@ def emit(words: tuple[str, ...], batch: str | None, dry_run: bool, **said: Any) 
             raise click.UsageError("a grade with a null needs --project-run-id")
         beside = found_beside(trace_file, run_id)
     recorded = click.get_current_context().meta.get("recorded_run")
-    outcome = append_events(
+    outcome = recording.append_events(
         trace_file,
-        made or (lambda data: filled(wanted, data, trace_file, run_id, recorded)),
+        made or (lambda data: emitting.filled(wanted, data, trace_file, run_id, recorded)),
         {run_id or "": beside.paths},
         waiting=notify,
         dry_run=dry_run,
@@ -141,7 +138,7 @@ def _wanted_in(
         fields = done(said_in(words[0], words[1:]), said["trace_file"], refused=EXIT_UNUSABLE)
         return {"": _wanted(fields, {**said, "event": words[0]})}
     found: dict[str, Wanted] = {}
-    for number, line in enumerate(read_text(batch, _LARGEST).split("\n"), 1):
+    for number, line in enumerate(reading.read_text(batch, _LARGEST).split("\n"), 1):
         given = plain_object(line) or {}
         if line.strip() and len(found) == _MOST:
             what = f"line {number}: a batch has at most {_MOST} events; append the rest afterwards"
@@ -162,7 +159,7 @@ def _wanted(given: dict[str, object], said: Mapping[str, Any]) -> Wanted:
     event, file, dispatch, round_ = (said[name] for name in _BESIDE_FIELDS)
     facts: Mapping[str, object] = {}
     if file is not None:
-        found = measured(str(event), options.followed(str(file)))
+        found = emitting.measured(str(event), options.followed(str(file)))
         facts = done(found, said["trace_file"], refused=EXIT_UNUSABLE)
     agent_id, as_given = said["orchestrator_agent_id"], said["as_given"]
     return Wanted(str(event), given, facts, dispatch, round_, agent_id, as_given)

@@ -14,9 +14,8 @@ from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, frame_columns
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.linked_files import rule_page
+from drive_trace.text import spans, wording
 from drive_trace.text.document import wrapped
-from drive_trace.text.spans import Span
-from drive_trace.text.wording import json_document, listed, printable
 from drive_trace.vocabulary.slips import nearest
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*|^#+ (.+)$", re.MULTILINE)
@@ -60,7 +59,7 @@ def explain(code: str | None, output_format: str) -> None:
     # A package without its pages is broken, but knows this much.
     page = (rule_page(rule.code) or f"# {rule.code}\n\n{rule.summary}").rstrip()
     if output_format == "json":
-        page = json_document({**_facts(rule), "page": page})
+        page = wording.json_document({**_facts(rule), "page": page})
     elif output_format == "text":
         page = _without_marks(page, frame_columns(sys.stdout))
     click.echo(page)
@@ -76,8 +75,8 @@ def unknown_rule(code: str) -> str:
     hint = "`drive-trace explain` lists them all"
     if names:
         quoted = (f'"{each}"' for each in names[:_MOST_NAMES])
-        hint = f"did you mean {listed(quoted, 'or')}?"
-    return f'no rule is called "{printable(code)}"; {hint}'
+        hint = f"did you mean {wording.listed(quoted, 'or')}?"
+    return f'no rule is called "{wording.printable(code)}"; {hint}'
 
 
 def _without_marks(page: str, columns: int | None) -> str:
@@ -99,7 +98,7 @@ def _cut(columns: int, found: re.Match[str]) -> str:
 
     number, text, gutter, before, mark = found.groups("")
     start = len(before) if mark else len(text) * (not text.endswith("…"))
-    shown, carets = excerpt(text, Span(start, start + len(mark)), columns - len(number) - 4)
+    shown, carets = excerpt(text, spans.Span(start, start + len(mark)), columns - len(number) - 4)
     return f"{number}{shown}\n{gutter}{carets}" if mark else f"{number}{shown}"
 
 
@@ -107,7 +106,7 @@ def _list(output_format: str) -> str:
     """All rules."""
     rules = RULES.values()
     if output_format == "json":
-        return json_document([*map(_facts, rules)])
+        return wording.json_document([*map(_facts, rules)])
     if output_format == "markdown":
         head = "| rule | severity | finds |\n| --- | --- | --- |"
         rows = [f"| `{each.code}` | {each.severity.label} | {each.summary} |" for each in rules]

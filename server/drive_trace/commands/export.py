@@ -8,9 +8,8 @@ import click
 
 from drive_trace import __version__
 from drive_trace.analysis import read_log
-from drive_trace.commands import options
+from drive_trace.commands import options, terminal
 from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
-from drive_trace.commands.terminal import notify, write_document
 from drive_trace.report.contents import report_on
 from drive_trace.report.export import WRITERS, exported
 from drive_trace.scorecard.caveats import ILLEGIBLE
@@ -56,14 +55,14 @@ def export(paths: tuple[str, ...], search: SearchOptions, target: str, out: str 
         traces.append(log._replace(summary=reading.vouched(log.summary, each.records)))
     made = report_on(traces, reading.unread, omitted(reading.left_out), only=run_ids)
     inputs = [*(trace.path for trace in traces), *(each.path for each in reading.unread)]
-    write_document(exported(made, target, __version__), out, traces=inputs)
+    terminal.write_document(exported(made, target, __version__), out, traces=inputs)
     for unread in made.card.unread:
         if unread.reason == ILLEGIBLE:
-            notify(f"{unread.path}: {unread.reason}")
+            terminal.notify(f"{unread.path}: {unread.reason}")
     shown = made.by_run()
     if not shown:
-        notify("nothing was exported, as no run has a valid event")
+        terminal.notify("nothing was exported, as no run has a valid event")
     if timeless := [plain(run.run_id) for run in made.card.runs if run.run_id not in shown]:
-        notify(f"left out, as they have no valid event: {first_of(timeless, MOST_NAMED)}")
+        terminal.notify(f"left out, as they have no valid event: {first_of(timeless, MOST_NAMED)}")
     tell_others(reading.others_found)
     sys.exit(2 if made.card.unread else 0)

@@ -16,8 +16,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
 from drive_trace.commands.terminal import in_colour
 from drive_trace.linter.rule import Level
-from drive_trace.storage.files import STDIN, Problem, TraceRecords
-from drive_trace.storage.replace import Unsynced, replace_content
+from drive_trace.storage import files, replace
 from drive_trace.text.spans import Span, common_start, encode_exactly, exact
 from drive_trace.text.wording import cells, plural, printable
 from drive_trace.trace.line import Line, run_of
@@ -36,7 +35,7 @@ class Fixes:
         self._left = Counter[Level]()
         self._withheld: Counter[str] = Counter()
 
-    def fix(self, trace: TraceRecords, analysis: Analysis, name: str) -> Problem | None:
+    def fix(self, trace: files.TraceRecords, analysis: Analysis, name: str) -> files.Problem | None:
         """Fix a trace in its file, or return why the file stays as it was, or Unsynced.
         ``analysis`` is fixed in each case. The fixed text of standard input goes to standard
         output, and so does a diff, which has the ``name``.
@@ -47,13 +46,13 @@ class Fixes:
         after = analysis.document.lines
         if self._only_show:
             _show(_unified_diff(printable(name, 4096), before, after))
-        elif trace.path == STDIN:
+        elif trace.path == files.STDIN:
             _write_exactly([_as_recorded(line.text for line in after)])
         elif fixed:
             old = encode_exactly(_as_recorded(trace.records))
             new = encode_exactly(_as_recorded(line.text for line in after))
-            problem = replace_content(trace.path, old, new)
-        if problem is None or isinstance(problem, Unsynced):
+            problem = replace.replace_content(trace.path, old, new)
+        if problem is None or isinstance(problem, replace.Unsynced):
             left, places_left = _told(analysis)
             self._fixed += (told - left).total()
             in_part = (places - places_left).keys() - (told - left).keys()

@@ -22,7 +22,7 @@ from drive_trace.grading.judgements import Command, Gating, ReportFile, to_recor
 from drive_trace.grading.junit import ZONES, JUnitError, JUnitReport, read_junit
 from drive_trace.interrupts import Interrupted
 from drive_trace.scorecard.scoring import UNTIMED, ScoredTrace, last_work, work_count
-from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage import appending, git, patterns, recording
 from drive_trace.storage.files import (
     STDIN,
     Problem,
@@ -32,10 +32,7 @@ from drive_trace.storage.files import (
     read_bytes,
     why,
 )
-from drive_trace.storage.git import tree_state
-from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.processes import run_shell, runs_nothing
-from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration, writable
 from drive_trace.trace.provenance import Origin
@@ -154,15 +151,15 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
         would = writing.preview(request)
-    seen, start, began = _texts(would.traces), datetime.now(UTC), new_stamp().ts
-    commit, clean = tree_state(cwd or ".", request.trace_file)
+    seen, start, began = _texts(would.traces), datetime.now(UTC), recording.new_stamp().ts
+    commit, clean = git.tree_state(cwd or ".", request.trace_file)
     ended = _run(gates, timeout, cwd, log) if gates else _read(reports)
     if ended.outcome is None:
         notes = [f"nothing was written to {request.trace_file}"]
         raise Ended(EXIT_NOTHING, ended.message, notes=notes)
     notify(ended.message)
     gating = Gating(
-        ts=new_stamp().ts,
+        ts=recording.new_stamp().ts,
         began=began,
         project_run_id=request.project_run_id,
         component=cast("Any", component),
@@ -201,9 +198,9 @@ def _note(trace: str, gating: Gating) -> None:
     done the grade is recorded all the same: it says of itself that it has no evidence.
     """
     try:
-        with locked_trace(f"{trace}{JUDGEMENTS_SUFFIX}", waiting=notify) as file:
+        with appending.locked_trace(f"{trace}{patterns.JUDGEMENTS_SUFFIX}", waiting=notify) as file:
             file.append(to_record(gating))
-    except AppendError as error:
+    except appending.AppendError as error:
         notify(f"{error}: the grade has no evidence")
 
 

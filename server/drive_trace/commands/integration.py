@@ -9,8 +9,7 @@ import sys
 import click
 from click.shell_completion import ShellComplete, get_completion_class
 
-from drive_trace.commands.options import complete_events
-from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
+from drive_trace.commands import options, terminal
 
 COMPLETES = "_DRIVE_TRACE_COMPLETE"
 """The environment variable by which a shell asks for completions; click derives its name."""
@@ -97,7 +96,7 @@ def hook(tool: str) -> None:  # noqa: ARG001 - there is one
 
 
 @click.command()
-@click.argument("event", required=False, shell_complete=complete_events)
+@click.argument("event", required=False, shell_complete=options.complete_events)
 @click.option(
     "--output",
     type=click.Choice(["check", "score", "report", "compare", "fleet"]),
@@ -128,5 +127,5 @@ def schema(event: str | None, output: str | None) -> None:
 
     if event is not None and event not in EVENTS:
         hint = did_you_mean(event, EVENTS) or f"there are {', '.join(EVENTS)}"
-        raise Ended(EXIT_UNUSABLE, f"no event is called {shown(event)}; {hint}")
+        raise terminal.Ended(terminal.EXIT_UNUSABLE, f"no event is called {shown(event)}; {hint}")
     click.echo(event_schema(f"output:{output}" if output else event), nl=False)

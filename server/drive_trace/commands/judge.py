@@ -10,21 +10,14 @@ from typing import Any, NamedTuple
 import click
 from msgspec.structs import replace
 
-from drive_trace.commands import models, options, writing
-from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_at, judge_now
-from drive_trace.commands.looking_back import OrAnother, failures, operator_turns
-from drive_trace.commands.reading import read_text
+from drive_trace.commands import calibrate, looking_back, models, options, reading, writing
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
-from drive_trace.grading import judgements, prompts
-from drive_trace.grading.calibration import FAMILIES, families_of
+from drive_trace.grading import calibration, judgements, prompts
 from drive_trace.scorecard.scoring import work_count
-from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage import appending, git, patterns, recording
 from drive_trace.storage.configuration import CONFIGURATION_NAME, JudgeSettings
 from drive_trace.storage.files import leads_out, may_be_there
-from drive_trace.storage.git import tree_state
-from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import Projects, own_project, shown_path
-from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.text.wording import first_of, listed, printable, visible, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import GRADE
@@ -37,8 +30,8 @@ class JudgeRefused(Ended):
 
 
 @click.group(
-    cls=OrAnother,
-    commands=[failures, operator_turns],
+    cls=looking_back.OrAnother,
+    commands=[looking_back.failures, looking_back.operator_turns],
     invoke_without_command=True,
     no_args_is_help=False,
     subcommand_metavar="",
@@ -58,7 +51,7 @@ class JudgeRefused(Ended):
 @options.value(
     "--family",
     "NAME",
-    f"The judge's family: {listed(FAMILIES, 'or')}, or one of the user's own settings.",
+    f"The judge's family: {listed(calibration.FAMILIES, 'or')}, or one of the user's own settings.",
     callback=options.not_empty,
 )
 @options.value(
@@ -71,7 +64,8 @@ class JudgeRefused(Ended):
 )
 @options.file(
     "--calibration",
-    f"What calibrate kept; by default {CALIBRATION_NAME} in the folder of the user's own settings.",
+    f"What calibrate kept; by default {calibrate.CALIBRATION_NAME} in the folder of the user's own "
+    "settings.",
 )
 @options.trust_config
 @options.value(
@@ -198,12 +192,12 @@ class Judging:
         request = writing.RecordRequest(GRADE, {"intent": "pass"}, **where, origin=Origin("judge"))
         self._request = request
         self.outcome = JudgingResult(run_id=request.project_run_id, model=self._asked.model)
-        self._judge = judge_now(self._asked.model)
+        self._judge = calibrate.judge_now(self._asked.model)
         self._judges = self._orchestrators = frozenset[str]()
         """The families of models that judge and orchestrator are of."""
         self._id = str(uuid.uuid4())
-        self._tree = tree_state(given["repo"] or ".", request.trace_file)
-        self._record = f"{request.trace_file}{JUDGEMENTS_SUFFIX}"
+        self._tree = git.tree_state(given["repo"] or ".", request.trace_file)
+        self._record = f"{request.trace_file}{patterns.JUDGEMENTS_SUFFIX}"
         """Where the calls are recorded: beside the trace, as readers look there alone."""
         self._diff, self._worked = "", 0
         projects = Projects(".", with_baseline=False, trusted=options.trusted())
@@ -264,7 +258,7 @@ class Judging:
             raise self._no_verdict(found.reason)
         self.outcome = self.outcome._replace(intent=found.values[0], reasons=found.reasons)
 
-    def record(self) -> tuple[writing.RecordRequest, Merged]:
+    def record(self) -> tuple[writing.RecordRequest, recording.Merged]:
         """Append the verdict, and say what was asked for. Raises ClickException."""
         request = self._request._replace(changes={"intent": self.outcome.intent})
         recorded = writing.append_feed(request)
@@ -275,7 +269,7 @@ class Judging:
 
     def _check_families(self) -> None:
         told, settings = self._given["family"], self._settings
-        known = (*FAMILIES, *settings.families)
+        known = (*calibration.FAMILIES, *settings.families)
         where = f"below [judge] in your own {CONFIGURATION_NAME}, in {self._own.folder}"
         more = f'for one more, set families.NAME = ["a word of its models\' ids"] {where}'
         if told is not None and told.lower() not in known:
@@ -303,7 +297,7 @@ class Judging:
         self._judges, self._orchestrators = judges, orchestrators
 
     def _families_of(self, model: str) -> frozenset[str]:
-        return families_of(model, self._settings.families)
+        return calibration.families_of(model, self._settings.families)
 
     def _why_not_by(self, reported: str) -> tuple[str, int] | None:
         """Why a reply of this model does not count, and the exit code; None where it does."""
@@ -317,17 +311,17 @@ class Judging:
 
     def _calibration(self) -> judgements.Calibrated | None:
         """What calibrate kept; None where there is nothing."""
-        given, tree = self._given["calibration"], self._project.folder / CALIBRATION_NAME
-        path = Path(given) if given else self._own.folder / CALIBRATION_NAME
+        given, tree = self._given["calibration"], self._project.folder / calibrate.CALIBRATION_NAME
+        path = Path(given) if given else self._own.folder / calibrate.CALIBRATION_NAME
         if given is None and may_be_there(tree) and self._believes(tree, "the calibration"):
             path = tree
-        return calibration_at(path) if given is not None or may_be_there(path) else None
+        return calibrate.calibration_at(path) if given is not None or may_be_there(path) else None
 
     def _lacks(self, judge: judgements.Judge) -> tuple[str, ...]:
         """Why a judge is not calibrated, as far as is known of it."""
         if self._calibrated is None:
             place = f"in your own {self._own.folder} (drive-trace calibrate makes it)"
-            return (f"there is no {CALIBRATION_NAME} {place}",)
+            return (f"there is no {calibrate.CALIBRATION_NAME} {place}",)
         return self._calibrated.lacks_of(judge, self._given["labelling_rule"])
 
     def _uncalibrated(self) -> tuple[str, int] | None:
@@ -355,7 +349,7 @@ class Judging:
         replay = self._asked.replay
         if replay is None:
             return self._asked.reached(prompts.INTENT_SCHEMA)
-        found, *_ = judgements.read_judgements(read_text(replay, 64 << 20).split("\n"))
+        found, *_ = judgements.read_judgements(reading.read_text(replay, 64 << 20).split("\n"))
         # What was said of something else says nothing of this.
         same = (
             each
@@ -389,7 +383,7 @@ class Judging:
             refused = refused or self._uncalibrated()
         table = self._calibrated if not self.lacks else None
         judgement = judgements.Judgement(
-            ts=new_stamp().ts,
+            ts=recording.new_stamp().ts,
             project_run_id=self._request.project_run_id,
             judging=self._id,
             judge=judge,
@@ -415,9 +409,9 @@ class Judging:
             agreement_interval=table.agreement.interval if table else None,
         )
         try:
-            with locked_trace(self._record, waiting=notify) as file:
+            with appending.locked_trace(self._record, waiting=notify) as file:
                 file.append(judgements.to_record(judgement))
-        except AppendError as error:
+        except appending.AppendError as error:
             what = f"{error}: without its record the verdict is not recorded either"
             raise self._refused(what, EXIT_UNUSABLE) from error
         if refused:

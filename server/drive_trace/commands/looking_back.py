@@ -13,26 +13,13 @@ import click
 from msgspec import Meta
 
 from drive_trace.authoring.transcripts import failures_of, operator_turns_of
-from drive_trace.commands import options
-from drive_trace.commands.models import (
-    Asked,
-    Model,
-    Reply,
-    attempts,
-    echo_json,
-    echo_prompt,
-    replayed,
-    without_keys,
-)
-from drive_trace.commands.reading import read_text, usable
+from drive_trace.commands import models, options, reading
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import prompts
 from drive_trace.grading.prompts import Item, ModelAnswer, Prompt, Sorting, items_of
 from drive_trace.json_text import from_json
-from drive_trace.storage.files import SMALL, read_trace
-from drive_trace.storage.linked_files import CLASSES
+from drive_trace.storage import files, linked_files, toml_models
 from drive_trace.storage.projects import FileProblem, spot_of
-from drive_trace.storage.toml_models import read_table
 from drive_trace.text.wording import printable, shown, visible
 from drive_trace.trace.reading import read_lines
 
@@ -140,7 +127,7 @@ def _sort(
     of_records: Callable[[Sequence[str]], Sequence[Item]],
     given: Mapping[str, Any],
 ) -> None:
-    asked = Asked._make(map(given.get, Asked._fields))
+    asked = models.Asked._make(map(given.get, models.Asked._fields))
     file, as_json = given["file"], given["output_format"] == "json"
     asked.check()
     names = _classes(sorting, given["classes"])
@@ -161,17 +148,19 @@ def _sort(
         if not as_json:
             _print(file, item, answers[-1], sorting.key)
     if as_json:
-        echo_json(answers)
+        models.echo_json(answers)
     if all(each["why"] is not None for each in answers):
         notify("nothing was sorted")
         sys.exit(_EXIT_NOTHING)
 
 
 def _items(path: str, of_records: Callable[[Sequence[str]], Sequence[Item]]) -> Sequence[Item]:
-    records = usable(read_trace(path)).records
+    records = reading.usable(files.read_trace(path)).records
     is_json = path.endswith(".jsonl") or records[0].startswith("{")
     items = [
-        each._replace(text=without_keys(each.text), context=without_keys(each.context))
+        each._replace(
+            text=models.without_keys(each.text), context=models.without_keys(each.context)
+        )
         for each in (of_records(records) if is_json else items_of(records))
     ]
     for each in items:
@@ -185,9 +174,9 @@ def _show(rendered: Sequence[tuple[Item, Prompt]], where: str, as_json: bool) ->
     """Show what would be asked. As JSON it is the interface of ``--dry-run``."""
     if not as_json:
         for _, prompt in rendered:
-            echo_prompt(prompt, where)
+            models.echo_prompt(prompt, where)
         return
-    echo_json(
+    models.echo_json(
         [
             {
                 "item": item.text,
@@ -203,35 +192,38 @@ def _show(rendered: Sequence[tuple[Item, Prompt]], where: str, as_json: bool) ->
 
 def _classes(sorting: Sorting, path: str | None) -> prompts.Classes:
     if path is None:
-        path = str(CLASSES / f"{sorting.items.replace(' ', '-')}.toml")
-    text = read_text(path, SMALL).replace("\r\n", "\n")
-    read = read_table(text, _Classes)
+        path = str(linked_files.CLASSES / f"{sorting.items.replace(' ', '-')}.toml")
+    text = reading.read_text(path, files.SMALL).replace("\r\n", "\n")
+    read = toml_models.read_table(text, _Classes)
     if not isinstance(read, tuple):
         return read
     problems = (FileProblem(Path(path), why, spot_of(text, at)).problem for at, why in read)
     raise Ended(EXIT_UNUSABLE, *(each.message for each in problems))
 
 
-def _models(asked: Asked) -> Callable[[Item], Model]:
+def _models(asked: models.Asked) -> Callable[[Item], models.Model]:
     """The model to ask about an item: the one there is, or what replays its replies."""
     if asked.replay is None:
         model = asked.reached()
         return lambda _: model
     try:
-        records = from_json(read_text(asked.replay, _LARGEST))
+        records = from_json(reading.read_text(asked.replay, _LARGEST))
         replies = {(each["line"], each["item"]): list(each["replies"]) for each in records}
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         what = f"{asked.replay}: is not what --output-format json of this command prints"
         raise Ended(EXIT_UNUSABLE, what) from error
-    return lambda item: replayed(
-        Reply(without_keys(str(each))) for each in replies.get((item.line, item.text), ())
+    return lambda item: models.replayed(
+        models.Reply(models.without_keys(str(each)))
+        for each in replies.get((item.line, item.text), ())
     )
 
 
-def _ask(model: Model, sorting: Sorting, names: prompts.Classes, item: Item) -> dict[str, Any]:
+def _ask(
+    model: models.Model, sorting: Sorting, names: prompts.Classes, item: Item
+) -> dict[str, Any]:
     """What the model said of an item: the interface of ``--output-format json``."""
     calls = list(
-        attempts(
+        models.attempts(
             model,
             lambda nonce: prompts.class_prompt(sorting, names, item, nonce),
             lambda reply: prompts.read_answer(reply, sorting.key, names, many=sorting.takes_many),

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import click
 
-from drive_trace.commands.options import API_KEYS
-from drive_trace.commands.reading import usable
+from drive_trace.commands import options, reading
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading.prompts import (
     CANNOT_TELL,
@@ -29,11 +28,10 @@ from drive_trace.grading.prompts import (
     is_diff,
     read_answer,
 )
+from drive_trace.storage import git
 from drive_trace.storage.files import Problem, inside, read_bytes, read_regular, why
-from drive_trace.storage.git import commit_named, repository_around, run_git
 from drive_trace.storage.processes import run_shell
-from drive_trace.text.spans import decode
-from drive_trace.text.wording import json_document, printable, visible
+from drive_trace.text import spans, wording
 from drive_trace.trace.times import sortable
 
 if TYPE_CHECKING:
@@ -86,7 +84,7 @@ def without_keys(text: str) -> str:
     """What a model is shown, and what it replies, without any key of ours, as where a model's
     command repeats its environment; nor with one as JSON may spell it.
     """
-    for name in API_KEYS.values():
+    for name in options.API_KEYS.values():
         key = os.environ.get(name, "").strip()
         if key:
             text = re.sub("".join(map(_spellings, key)), "[key]", text)
@@ -293,7 +291,7 @@ class Asked(NamedTuple):
         if self.replay is not None:
             return f"the record {self.replay}"
         if self.model_command is not None:
-            return f"the command {printable(without_keys(self.model_command), 200)}"
+            return f"the command {wording.printable(without_keys(self.model_command), 200)}"
         return self._http("").url
 
     def reached(self, schema: Mapping[str, object] | None = None) -> Model:
@@ -302,7 +300,7 @@ class Asked(NamedTuple):
         """
         if self.model_command is not None:
             return partial(ask_command, self.model_command, seconds=self.timeout)
-        name = API_KEYS[str(self.api)]
+        name = options.API_KEYS[str(self.api)]
         key = os.environ.get(name, "").strip()
         if not key:
             raise click.UsageError(f"there is no key in the environment variable {name}")
@@ -321,14 +319,14 @@ class Asked(NamedTuple):
 
 def echo_json(value: object) -> None:
     """Print what a program reads."""
-    click.echo(json_document(value))
+    click.echo(wording.json_document(value))
 
 
 def echo_prompt(prompt: Prompt, destination: str) -> None:
     """Print a prompt that would be sent somewhere."""
     # A terminal or a CI runner would obey what stands in a diff; JSON has its very characters.
     for line in prompt.text.split("\n"):
-        click.echo("\t".join(map(visible, line.split("\t"))))
+        click.echo("\t".join(map(wording.visible, line.split("\t"))))
     notify(
         f"about {prompt.tokens:,} tokens, estimated at 4 bytes each; would be sent to {destination}"
     )
@@ -370,21 +368,21 @@ def read_diff(path: str | None, repo: str, commits: str) -> str:
     makes it. Ends the command if it is none.
     """
     if path is not None:
-        return _diff(path, usable(read_bytes(path, _LARGEST_DIFF)))
+        return _diff(path, reading.usable(read_bytes(path, _LARGEST_DIFF)))
     if _RANGE.fullmatch(commits) is None:
         raise Ended(EXIT_UNUSABLE, f"{commits}: is no range of commits, such as main..HEAD")
     if not Path(repo).is_dir():
         raise Ended(EXIT_UNUSABLE, f"{repo}: no such folder")
-    found = run_git(repo, *_DIFF, commits, "--", most=_LARGEST_DIFF)
-    if isinstance(found, Problem) and repository_around(Path(repo).resolve()):
+    found = git.run_git(repo, *_DIFF, commits, "--", most=_LARGEST_DIFF)
+    if isinstance(found, Problem) and git.repository_around(Path(repo).resolve()):
         for name in re.split(r"\.\.\.?", commits):
-            if commit_named(name, repo) is None:
+            if git.commit_named(name, repo) is None:
                 raise Ended(EXIT_UNUSABLE, f"{commits}: there is no commit {name} in {repo}")
-    return _diff(f"{repo} {commits}", usable(found))
+    return _diff(f"{repo} {commits}", reading.usable(found))
 
 
 def _diff(name: str, data: bytes) -> str:
-    text = decode(data)
+    text = spans.decode(data)
     if not text.strip():
         raise Ended(EXIT_UNUSABLE, f"{name}: the diff is empty: there is nothing to judge")
     if not is_diff(text):

@@ -9,16 +9,13 @@ import click
 from drive_trace.commands import options
 from drive_trace.commands.reading import Reading, found_in, suite_at, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, columns
-from drive_trace.comparison import power
+from drive_trace.comparison import power, repeated, statistics
 from drive_trace.comparison import runs as compared
 from drive_trace.comparison.answer import MARGIN
-from drive_trace.comparison.repeated import tally
-from drive_trace.comparison.statistics import ALPHA
+from drive_trace.storage import files, finding
 from drive_trace.storage.compared_sides import read_prices, read_side
-from drive_trace.storage.files import may_be_there
-from drive_trace.storage.finding import SearchOptions
+from drive_trace.text import wording
 from drive_trace.text.document import Bullets, Paragraph, as_text
-from drive_trace.text.wording import json_document, plural
 
 _RATE, _SPREAD, _RUNS = 0.8, 0.76, 5
 _MOST = 10_000
@@ -58,7 +55,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     margin: float,
     ratio: float,
     suite: str | None,
-    search: SearchOptions,
+    search: finding.SearchOptions,
     output_format: str,
 ) -> None:
     """Say what so many runs of two sides can show, and how many it takes for 80 %.
@@ -78,13 +75,13 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace plan --rate 0.75 --spread 0.5 --cases 5
       drive-trace plan --suite suite.toml
     """
-    past_runs, whose, level = "" if rate else " (assumed)", "", ALPHA
+    past_runs, whose, level = "" if rate else " (assumed)", "", statistics.ALPHA
     planned: dict[str, compared.RunManifest] = {}
     if suite is not None:
         file = suite_at(suite, "paths", "cases", "runs", "margin")
         last = file.suite.looks
         every = file.planned("baseline", last).items()
-        planned |= {trace: each for trace, each in every if may_be_there(trace)}
+        planned |= {trace: each for trace, each in every if files.may_be_there(trace)}
         paths, cases, runs = (*planned,), len(file.suite.cases), file.suite.repetitions
         margin, level = file.suite.margin, file.rule(last).level
     prices = (suite and file.suite.prices) or usable(read_prices(None))
@@ -94,17 +91,16 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         if side.unread:
             raise Ended(EXIT_UNUSABLE, *(f"{each.path}: {each.reason}" for each in side.unread))
         past = compared.cases_of(side, side._replace(runs=()))
-        counts = tally(side.runs)
+        counts = repeated.tally(side.runs)
         if not cases and (unnamed := sum(run.case == compared.ALL_RUNS for run in side.runs)):
-            whose = (
-                f" (nobody says of which case {plural(unnamed, 'past run')} came: taken for one)"
-            )
+            count = wording.plural(unnamed, "past run")
+            whose = f" (nobody says of which case {count} came: taken for one)"
         cases, graded = cases or len(past), counts.correct + counts.incorrect
         if graded and not rate:
-            of = f"{counts.correct:,} of {plural(graded, 'graded past run')}"
+            of = f"{counts.correct:,} of {wording.plural(graded, 'graded past run')}"
             past_runs = f" ({of}, but taken nearer to a half, as few runs say little)"
         elif not rate:
-            past_runs = f" ({plural(len(side.runs), 'past run')}, none graded: assumed)"
+            past_runs = f" ({wording.plural(len(side.runs), 'past run')}, none graded: assumed)"
         rate = rate or (power.likely_rate(counts.correct, graded) if graded else None)
         known = {each: power.spread_of(compared.log_costs(past, each)) for each in told}
         told = {each for each, by in known.items() if by is not None} or told
@@ -127,9 +123,9 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     ]
     if output_format == "json":
         given = {"cases": cases, "runs": runs, "rate": rate, "spread": spread, "assumed": assumed}
-        click.echo(json_document(given | {"power": [each._asdict() for each in shown]}))
+        click.echo(wording.json_document(given | {"power": [each._asdict() for each in shown]}))
         return
-    design = f"{plural(cases, 'case')}{whose} of {plural(runs, 'run')} a side"
+    design = f"{wording.plural(cases, 'case')}{whose} of {wording.plural(runs, 'run')} a side"
     spreads = f"the logarithms of costs spread by {spread:.2f}"
     spreads += " (assumed)" * ("spread" in assumed)
     where = f"{design}, where {rate:.2f} of the runs are CORRECT{past_runs} and {spreads}:"

@@ -7,8 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.commands.models import read_case, without_keys
-from drive_trace.commands.terminal import Ended
+from drive_trace.commands import models, terminal
 from drive_trace.comparison.comparability import Reason
 from drive_trace.comparison.runs import ComparedRun, RunManifest, Side, dead_run
 from drive_trace.grading.prompts import JudgedCase
@@ -61,7 +60,7 @@ def states(file: SuiteFile, side: Side, look: int) -> Iterator[PlannedRun]:
     unread = {each.path: each.reason for each in side.not_read}
     acceptance = dict[str, str]()
     for case in file.suite.cases if file.suite.judge else ():
-        with suppress(Ended):  # then nothing is known to be judged by it
+        with suppress(terminal.Ended):  # then nothing is known to be judged by it
             acceptance[case] = case_of(file, case).hash
     for trace, said in planned.items():
         runs = held.get(trace) or [dead_run(trace, said, None, "no trace of its own")]
@@ -83,7 +82,7 @@ def acceptance_of(file: SuiteFile, case: str) -> Path:
 
 def case_of(file: SuiteFile, case: str) -> JudgedCase:
     """A case as a judge is shown it. Ends the command if it cannot be read."""
-    return JudgedCase(*map(without_keys, read_case(str(acceptance_of(file, case)))))
+    return JudgedCase(*map(models.without_keys, models.read_case(str(acceptance_of(file, case)))))
 
 
 def _lacks(

@@ -12,14 +12,11 @@ import click
 
 from drive_trace.authoring import sessions, transcripts, usage
 from drive_trace.authoring.drafts import Refused, Stamp, draft_event
-from drive_trace.commands import options
-from drive_trace.commands.reading import lines_of_log, read_text, usable
+from drive_trace.commands import options, reading, writing
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, write_document
-from drive_trace.commands.writing import done
 from drive_trace.json_text import as_json
-from drive_trace.storage.files import STDIN, records_of
+from drive_trace.storage import files, session_logs
 from drive_trace.storage.recording import NewEvent, append_events
-from drive_trace.storage.session_logs import LONGEST, logs_of
 from drive_trace.text.wording import in_json, listed, plural, visible
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.reading import read_lines
@@ -69,11 +66,11 @@ def reconstruct(session: str, into: str | None, output_format: str, **given: Any
         raise click.UsageError("--dry-run goes with --into")
     if into is not None and given["out"] is not None:
         raise click.UsageError("--into does not go with --out")
-    paths = usable(logs_of([session]))
-    typed = read_text(STDIN, LONGEST) if session == STDIN else ""
+    paths = reading.usable(session_logs.logs_of([session]))
+    typed = reading.read_text(files.STDIN, session_logs.LONGEST) if session == files.STDIN else ""
 
     def lines(path: str) -> Iterable[str]:
-        return StringIO(typed) if path == STDIN else lines_of_log(path)
+        return StringIO(typed) if path == files.STDIN else reading.lines_of_log(path)
 
     told, more = sessions.read_session({each: lines(each) for each in paths}), dict[str, object]()
     cost = usage.total_usage({each: lines(each) for each in paths})
@@ -128,7 +125,7 @@ def _new(session: sessions.SessionLogs, told: sessions.LoggedEvent, run_id: str)
     measured = tuple(name for name in seen if name not in (*told.computed, "result"))
     computed = ("event_id", *told.computed)
     origin = Origin("reconstruct", measured, computed, session.id, told.lines)
-    return NewEvent(done(draft, session.id), origin, told.ts)
+    return NewEvent(writing.done(draft, session.id), origin, told.ts)
 
 
 def _fill(
@@ -143,7 +140,7 @@ def _fill(
     run_id, unknown = named or session.id, list[str]()
 
     def made(data: bytes) -> Sequence[NewEvent] | Refused:
-        lines = [each for each in read_lines(records_of(data)) if each.event]
+        lines = [each for each in read_lines(files.records_of(data)) if each.event]
         run = [json.loads(each.text) for each in lines if each.run == run_id]
         if lines and not run and named is None:
             return Refused(("the trace has other runs: which? --project-run-id ID says it",))
@@ -153,7 +150,7 @@ def _fill(
             told.append(sessions.LoggedEvent(COST, None, cost.figures, (), ("ts",)))
         return [_new(session, each, run_id) for each in told]
 
-    written = done(append_events(into, made, waiting=notify, dry_run=dry_run), into)
+    written = writing.done(append_events(into, made, waiting=notify, dry_run=dry_run), into)
     if dry_run:
         click.echo("".join(f"{each.record}\n" for each in written), nl=False)
     notes = [note for each in written for note in each.notes]

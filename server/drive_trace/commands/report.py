@@ -9,17 +9,13 @@ import click
 
 from drive_trace import __version__
 from drive_trace.analysis import read_log
-from drive_trace.commands import options
+from drive_trace.commands import options, terminal
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.reading import Reading, tell_others
-from drive_trace.commands.terminal import format_of, write_document
-from drive_trace.report import contents
-from drive_trace.report.event_log import TraceLog
-from drive_trace.report.sections import report_markdown
+from drive_trace.report import contents, event_log, sections
+from drive_trace.storage import git, session_logs
 from drive_trace.storage.finding import SearchOptions, omitted
-from drive_trace.storage.git import pages_of, place_of
 from drive_trace.storage.projects import Projects
-from drive_trace.storage.session_logs import log_named
 from drive_trace.text.html import file_address
 from drive_trace.text.wording import json_document
 
@@ -61,11 +57,11 @@ def report(
       drive-trace report projects --out report.html
       drive-trace report --format json . > report.json
     """
-    chosen = output_format or format_of(out, "markdown")
+    chosen = output_format or terminal.format_of(out, "markdown")
     search.projects = None if no_config else Projects(".", trusted=options.trusted())
     reading = Reading(paths, search, options.histories(paths))
     run_ids = reading.read_whole()
-    logs: dict[str, TraceLog] = {}
+    logs: dict[str, event_log.TraceLog] = {}
     findings = _findings(reading, search.projects, logs) if chosen != "json" else None
     traces, sources = [], dict[str, str]()
     for each in reading:
@@ -79,20 +75,20 @@ def report(
     if chosen == "html":
         addresses = {each.path: file_address(os.path.abspath(each.path)) for each in made.traces}  # noqa: PTH100 - that would follow links
         known = {path: to for path, to in addresses.items() if to is not None and path != "-"}
-        places = {path: place[0] for path in known if (place := place_of(path)) is not None}
-        pages = {root: pages_of(root) for root in {*places.values()}}
+        places = {path: place[0] for path in known if (place := git.place_of(path)) is not None}
+        pages = {root: git.pages_of(root) for root in {*places.values()}}
         shown = {path: pages[root] for path, root in places.items()}
-        logs_of = {source: log_named(source) for source in {*sources.values()}}
+        logs_of = {source: session_logs.log_named(source) for source in {*sources.values()}}
         opened = {id_: file_address(path) for id_, of in sources.items() if (path := logs_of[of])}
         made = made._replace(addresses=known, pages=shown, transcripts=opened)
     inputs = [*(trace.path for trace in made.traces), *(each.path for each in reading.unread)]
-    write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
+    terminal.write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     tell_others(reading.others_found)
     sys.exit(2 if made.card.unread else 0)
 
 
 def _findings(
-    reading: Reading, projects: Projects | None, logs: dict[str, TraceLog]
+    reading: Reading, projects: Projects | None, logs: dict[str, event_log.TraceLog]
 ) -> contents.FindingsByPath:
     """What ``check`` finds, by the paths of the traces that it could check, and their logs."""
     checking = Checking(projects)
@@ -112,4 +108,4 @@ def _rendered(report: contents.FullReport, output_format: str) -> str:
         return report_html(report, f"drive-trace {__version__}")
     if output_format == "json":
         return json_document({**contents.to_json(report), "version": 1}) + "\n"
-    return report_markdown(report) + "\n"
+    return sections.report_markdown(report) + "\n"

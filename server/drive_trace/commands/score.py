@@ -9,11 +9,9 @@ from functools import partial
 
 import click
 
-from drive_trace.commands import options
+from drive_trace.commands import options, terminal
 from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
-from drive_trace.commands.terminal import columns, is_terminal, paint
-from drive_trace.scorecard import card, render
-from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard import card, render, run_score
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
 from drive_trace.storage.configuration import Exemption
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
@@ -80,7 +78,7 @@ def score(
     again = partial(_read_again, found.places)
     scored = card.score(traces, found.unread, left_out, again, only=run_ids)
     exempt = [*_exempt(scored, search.projects or Projects("."), found)]
-    by_default = "table" if is_terminal(sys.stdout) else "text"
+    by_default = "table" if terminal.is_terminal(sys.stdout) else "text"
     click.echo(_rendered(scored, output_format or by_default, exempt))
     let_off = {run_id for run_id, _, why_not in exempt if not why_not}
     counted = [run for run in scored.runs if run.run_id not in let_off]
@@ -163,13 +161,13 @@ def _rendered(scored: card.ScoreCard, output_format: str, exempt: Sequence[_Exem
         case "markdown":
             text = render.markdown(scored)
         case "table":
-            text = render.table(scored, columns(), paint)
+            text = render.table(scored, terminal.columns(), terminal.paint)
         case _:
-            text = render.text(scored, columns())
+            text = render.text(scored, terminal.columns())
     return "\n\n".join([text, *said])
 
 
-def _shortcomings(scored: card.ScoreCard, counted: Sequence[RunScore]) -> Iterator[str]:
+def _shortcomings(scored: card.ScoreCard, counted: Sequence[run_score.RunScore]) -> Iterator[str]:
     """Why not every run that counts is CORRECT."""
     if not scored.runs:
         yield "there are no runs"

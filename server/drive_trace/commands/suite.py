@@ -13,15 +13,12 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from drive_trace.commands import options
+from drive_trace.commands import options, reading
 from drive_trace.commands.gate import gate
 from drive_trace.commands.judge import JudgeRefused, judge
 from drive_trace.commands.planned import GATED, INTENT, PlannedRun, acceptance_of, case_of, states
-from drive_trace.commands.reading import Reading, found_in, suite_at, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
-from drive_trace.storage.compared_sides import read_side
-from drive_trace.storage.files import inside, may_be_there, why
-from drive_trace.storage.finding import SearchOptions
+from drive_trace.storage import compared_sides, files, finding
 from drive_trace.storage.suites import SIDES, SuiteFile
 from drive_trace.text.wording import first_of, json_document, plural, printable
 
@@ -63,7 +60,7 @@ def status(path: str, output_format: str) -> None:
     Examples:
       drive-trace suite status suite.toml
     """
-    file = suite_at(path)
+    file = reading.suite_at(path)
     _check_cases(file)
     found, others = [*_states(file)], file.unplanned
     if output_format == "json":
@@ -97,7 +94,7 @@ def run_gates(path: str) -> None:
     Examples:
       drive-trace suite run-gates suite.toml
     """
-    file = suite_at(path)
+    file = reading.suite_at(path)
     due = [each for each in _states(file) if {*each.lacks} & {*GATED}]
     for state in due:
         folder = file.folder(state.trace)
@@ -125,7 +122,7 @@ def judge_runs(path: str) -> None:
     Examples:
       drive-trace suite judge suite.toml
     """
-    file = suite_at(path)
+    file = reading.suite_at(path)
     asked = file.suite.judge
     if asked is None:
         raise Ended(EXIT_UNUSABLE, f"{path} has no [judge]")
@@ -172,7 +169,7 @@ def _call(
     with suppress(SystemExit):  # what came of it stands in the trace
         try:
             for path in (one for _, one in pairs if isinstance(one, Path)):
-                inside(path)  # as whoever is judged may have made it a link
+                files.inside(path)  # as whoever is judged may have made it a link
             options = [*(f"--{name}={one}" for name, one in pairs), "--only-this-file"]
             command.main(options, command.name, **more)
         except click.ClickException as error:
@@ -186,14 +183,14 @@ def _call(
                 raise Ended(EXIT_UNUSABLE, f"{file.path}: [{key}]: {what}") from error
             notify(error.format_message())
         except OSError as error:
-            notify(f"not read: {why(error)}")
+            notify(f"not read: {files.why(error)}")
 
 
 def _end(file: SuiteFile, word: str, due: Sequence[PlannedRun], components: Sequence[str]) -> None:
     """Say how many runs are graded, name those that are not, and end."""
     found = [*_states(file)]
     if not due:
-        is_begun = any(may_be_there(each.trace) for each in found)
+        is_begun = any(files.may_be_there(each.trace) for each in found)
         notify("nothing was left to do" if is_begun else "no run has left a trace yet")
     for each in _summary(file, word, found, components):
         notify(each)
@@ -225,7 +222,7 @@ def _states(file: SuiteFile) -> Iterator[PlannedRun]:
     """All planned runs of both sides, with what there is of them."""
     for side in SIDES:
         planned = file.planned(side, file.suite.looks)
-        paths = [*filter(may_be_there, planned)]
-        found = found_in(Reading(paths, SearchOptions())) if paths else ()
-        made = usable(read_side(side, paths, found, planned=planned))
+        paths = [*filter(files.may_be_there, planned)]
+        found = reading.found_in(reading.Reading(paths, finding.SearchOptions())) if paths else ()
+        made = reading.usable(compared_sides.read_side(side, paths, found, planned=planned))
         yield from states(file, made, file.suite.looks)

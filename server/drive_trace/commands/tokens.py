@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drive_trace.commands import options, writing
-from drive_trace.commands.reading import lines_of_log, usable
-from drive_trace.commands.terminal import columns, notify
+from drive_trace.commands import options, reading, terminal, writing
 from drive_trace.storage.recording import Merged
 from drive_trace.text import document as doc
 from drive_trace.text.wording import json_document, printable
@@ -122,11 +120,11 @@ def _added_up(usage: Sequence[str], trace_file: str, *, partial: bool) -> Usage:
     from drive_trace.authoring.usage import total_usage  # noqa: PLC0415 - seldom needed
     from drive_trace.storage.session_logs import logs_of  # noqa: PLC0415 - as above
 
-    logs = {each: lines_of_log(each) for each in usable(logs_of(usage))}
+    logs = {each: reading.lines_of_log(each) for each in reading.usable(logs_of(usage))}
     total = writing.done(total_usage(logs, partial=partial), trace_file)
     missing = [f"{printable(each, 200)} is not here, and not counted" for each in total.missing]
     for note in (*total.notes, *missing, *["nothing was recorded"] * partial):
-        notify(note)
+        terminal.notify(note)
     return total
 
 
@@ -170,4 +168,4 @@ def _show(total: Usage) -> None:
         for name, messages, figures in rows
     ]
     table = doc.Table(("USAGE", "MESSAGES", *headings), cells, numbers_from=1)
-    click.echo(doc.as_text([table], columns()))
+    click.echo(doc.as_text([table], terminal.columns()))

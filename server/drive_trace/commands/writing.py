@@ -11,17 +11,11 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from drive_trace.authoring.drafts import Refused
-from drive_trace.commands import options
-from drive_trace.commands.reading import usable
-from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
-from drive_trace.scorecard.caveats import uncounted_phrases
-from drive_trace.scorecard.scoring import score_joined
-from drive_trace.storage import finding
-from drive_trace.storage.files import LeftOut, Problem, verdicts_beside
-from drive_trace.storage.projects import shown_path
+from drive_trace.commands import options, reading, terminal
+from drive_trace.scorecard import caveats, scoring
+from drive_trace.storage import files, finding, projects
 from drive_trace.storage.recording import RECORDED, Merged, Refuse, record_feed
-from drive_trace.text.frozen import Frozen
-from drive_trace.text.wording import printable
+from drive_trace.text import frozen, wording
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
@@ -83,7 +77,7 @@ def record(mechanical: str | None, qa: str | None, intent: str | None, **where: 
 # The files of a run
 
 
-class FilesBeside(Frozen, frozen=True):
+class FilesBeside(frozen.Frozen, frozen=True):
     """The files that may hold a run, beside the one that is written to."""
 
     paths: Sequence[str]
@@ -95,26 +89,26 @@ NOTHING_BESIDE = FilesBeside((), ())
 
 
 def done(
-    outcome: T | Refused | Problem,
+    outcome: T | Refused | files.Problem,
     trace_file: str,
     beside: FilesBeside = NOTHING_BESIDE,
-    refused: int = EXIT_REFUSED,
+    refused: int = terminal.EXIT_REFUSED,
 ) -> T:
     """The outcome, if there is one, after notes on what the search may have missed.
     Otherwise raises Ended with why not; ``refused`` is the exit code of what is refused.
     """
     match outcome:
-        case Problem(path) if path in beside.paths and path != trace_file:
+        case files.Problem(path) if path in beside.paths and path != trace_file:
             _end_unread(outcome, trace_file)
         case Refused(reasons, for_unknown_run):
             notes = [f"nothing was written to {trace_file}"]
             known = {each.name for each in click.get_current_context().command.params}
             if for_unknown_run and "new_run" in known:
                 notes.insert(0, "--new-run takes it all the same")
-            raise Ended(refused, *reasons, notes=notes)
-    result = usable(outcome)
+            raise terminal.Ended(refused, *reasons, notes=notes)
+    result = reading.usable(outcome)
     for note in beside.notes:
-        notify(note)
+        terminal.notify(note)
     return result
 
 
@@ -122,7 +116,7 @@ WHERE = ("trace_file", "project_run_id", "only_this_file", "paths")
 """The options that all who record have."""
 
 
-class RecordRequest(Frozen, frozen=True):
+class RecordRequest(frozen.Frozen, frozen=True):
     """What is to be recorded, and where. The options of a command that records fill it by name."""
 
     feed: str
@@ -146,11 +140,11 @@ def append_feed(request: RecordRequest) -> Merged:
     """
     merged = preview(request, dry_run=False)
     for note in merged.written.notes:
-        notify(f"{request.trace_file}: {note}")
+        terminal.notify(f"{request.trace_file}: {note}")
     for other in merged.before.files:
         if other.path != request.trace_file:
-            for phrase in uncounted_phrases(other.uncounted):
-                notify(f"{other.path}: {phrase}")
+            for phrase in caveats.uncounted_phrases(other.uncounted):
+                terminal.notify(f"{other.path}: {phrase}")
     return merged
 
 
@@ -168,7 +162,7 @@ def preview(request: RecordRequest, *, dry_run: bool = True) -> Merged:
         beside=beside.paths,
         origin=request.origin,
         refuse=request.refuse,
-        waiting=notify,
+        waiting=terminal.notify,
         dry_run=dry_run,
     )
     return done(recorded, request.trace_file, beside._replace(notes=()) if dry_run else beside)
@@ -187,15 +181,15 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     command if one cannot be searched for.
     """
     beside: list[str] = []
-    missed: list[LeftOut] = []
+    missed: list[files.LeftOut] = []
     folder, lack = finding.search_folder(trace_file)
-    shown = shown_path if Path(trace_file).is_absolute() else finding.from_here
+    shown = projects.shown_path if Path(trace_file).is_absolute() else finding.from_here
     searched = [shown(folder)] if folder is not None else []
     search = finding.SearchOptions(exclude=options.excluded())
     for found in finding.find_traces([*searched, *paths, trace_file], options=search):
-        if not isinstance(found, Problem):
+        if not isinstance(found, files.Problem):
             beside.append(str(found))
-        elif isinstance(found, LeftOut):
+        elif isinstance(found, files.LeftOut):
             is_missed = finding.may_be_missed(found, [run_id])
             if is_missed and found.reason in finding.GONE:
                 _end_unread(found, trace_file)
@@ -210,9 +204,9 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     return FilesBeside(beside, notes)
 
 
-def _end_unread(problem: Problem, trace_file: str) -> NoReturn:
-    raise Ended(
-        EXIT_UNUSABLE,
+def _end_unread(problem: files.Problem, trace_file: str) -> NoReturn:
+    raise terminal.Ended(
+        terminal.EXIT_UNUSABLE,
         f"{problem.message}; it may hold the run, too (--only-this-file does without it)",
         notes=[f"nothing was written to {trace_file}"],
     )
@@ -227,7 +221,7 @@ def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
     before, where = _counted_before(request, recorded)
     given = [_given(name, value, before.get(name)) for name, value in request.changes.items()]
     missing = [name for name, value in recorded.values.items() if value is None]
-    click.echo(f"{printable(request.project_run_id, 200)}: {title}")
+    click.echo(f"{wording.printable(request.project_run_id, 200)}: {title}")
     line = f"line {recorded.line}" if recorded.written.record else where
     click.echo(f"  recorded: {', '.join(given)} ({line})")
     if kept := _kept(request, recorded):
@@ -238,18 +232,18 @@ def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
         click.echo("  only this file was looked at")
     own = recorded.before.own.uncounted
     told = [each for each in own if each.is_unknown or each.event_name == request.feed]
-    for phrase in uncounted_phrases(told):
+    for phrase in caveats.uncounted_phrases(told):
         click.echo(f"  {phrase}")
-    if take_failure() is not None:
-        notify(f"recorded on line {recorded.line}, but the output cannot be written")
+    if terminal.take_failure() is not None:
+        terminal.notify(f"recorded on line {recorded.line}, but the output cannot be written")
 
 
 def show_graded(request: RecordRequest, recorded: Merged) -> None:
     """Print the same of a grade, and warn if kept components come from a stale one."""
     notify_outdated(request, recorded)
     run_id = request.project_run_id
-    evidence = [verdicts_beside(each.path, run_id) for each in recorded.traces]
-    score = score_joined(recorded.traces, run_id, evidence)
+    evidence = [files.verdicts_beside(each.path, run_id) for each in recorded.traces]
+    score = scoring.score_joined(recorded.traces, run_id, evidence)
     assert score is not None
     show_recorded(request, recorded, score.headline)
 
@@ -260,7 +254,7 @@ def notify_outdated(request: RecordRequest, recorded: Merged) -> None:
     run = recorded.score_before if kept else None
     if run is not None and run.stale is not None:
         _, where = _counted_before(request, recorded)
-        notify(
+        terminal.notify(
             f"kept {' and '.join(kept)} ({where}), which was {run.stale.short}; "
             "record them again if they were checked again"
         )
@@ -273,7 +267,7 @@ def _counted_before(request: RecordRequest, recorded: Merged) -> tuple[Mapping[s
         return {}, ""
     is_own = decider.path == request.trace_file
     return counted.values, f"line {counted.line}" + (
-        "" if is_own else f" of {printable(decider.path, 4096)}"
+        "" if is_own else f" of {wording.printable(decider.path, 4096)}"
     )
 
 

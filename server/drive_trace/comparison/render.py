@@ -19,8 +19,7 @@ from drive_trace.comparison.answer import (
 )
 from drive_trace.comparison.comparability import Reason, State
 from drive_trace.comparison.statistics import Interval, is_significant
-from drive_trace.report.html import STYLE
-from drive_trace.report.metrics import Value
+from drive_trace.report import html, metrics
 from drive_trace.scorecard.caveats import by_reason
 from drive_trace.scorecard.run_score import QUALIFIED
 from drive_trace.text import document as doc
@@ -79,7 +78,7 @@ def as_markdown(found: Comparison) -> str:
 def html_page(found: Comparison, generator: str) -> str:
     """One file that loads nothing and runs nothing, with the intervals drawn."""
     footer = tag("footer", tag("p", f"Made by {generator}. This file loads nothing."))
-    return document(STYLE, "", f"Drive Trace: {found.answer.words}", html_body(found), footer)
+    return document(html.STYLE, "", f"Drive Trace: {found.answer.words}", html_body(found), footer)
 
 
 def html_body(found: Comparison) -> doc.Html:
@@ -425,7 +424,7 @@ def _named(names: Sequence[str]) -> doc.Words:
     return doc.name(first_of(names, _MOST) or "unknown")
 
 
-def _figure(value: Value, spec: str = "") -> str:
+def _figure(value: metrics.Value, spec: str = "") -> str:
     if not isinstance(value, int | float):
         return "n/a"
     if spec == _TIME:

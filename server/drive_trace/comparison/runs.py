@@ -15,10 +15,9 @@ from drive_trace.comparison.traced import NOTHING_TRACED, TokenPrices, Traced, f
 from drive_trace.linter.rules import RULES
 from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.report.metrics import Value, measure, to_json
-from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard import caveats, scoring
 from drive_trace.scorecard.measures import Efficiency, Rounds, WallClock
 from drive_trace.scorecard.run_score import NO_SIGNAL, Gate, RunScore, Verdict
-from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.vocabulary import COST, GRADE, TOKEN_FIELDS
 
 _SAID_BY = {
@@ -252,8 +251,8 @@ class Side(NamedTuple):
     """The files and folders that it is, as somebody named them."""
     runs: tuple[ComparedRun, ...]
     files: tuple[SideFile, ...] = ()
-    unread: tuple[Unread, ...] = ()
-    left_out: Omitted = NOTHING_OMITTED
+    unread: tuple[caveats.Unread, ...] = ()
+    left_out: caveats.Omitted = caveats.NOTHING_OMITTED
     copies: tuple[ComparedRun, ...] = ()
     """The runs that are left out, as a run before them has the same events."""
     facts: Mapping[str, Happened] = {}
@@ -262,7 +261,7 @@ class Side(NamedTuple):
     """Those that somebody set: then dollars decide, and no other cost."""
 
     @property
-    def not_read(self) -> Sequence[Unread]:
+    def not_read(self) -> Sequence[caveats.Unread]:
         """What nobody can say of the side what it holds."""
         return (*self.unread, *self.left_out.missed)
 
@@ -368,7 +367,7 @@ class Cost(NamedTuple):
         return all(told == of for told, of in self.told)
 
 
-def lost_in(trace: TraceSummary) -> Iterator[tuple[str, set[str]]]:
+def lost_in(trace: scoring.TraceSummary) -> Iterator[tuple[str, set[str]]]:
     """By run, the costs that may stand on lines of a trace which readers do not count: the run's,
     and those of no run with a valid event. A rejected line may hold a part of any other.
     """

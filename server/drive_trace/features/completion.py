@@ -9,23 +9,19 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace import vocabulary
-from drive_trace.authoring import events
+from drive_trace.authoring import drafts, events
 from drive_trace.authoring import values as field_values
-from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.values import Carried, Certainty, Choice, Slot, choices_of, open_slot
 from drive_trace.features.hover import about_event, about_field, field_at
 from drive_trace.features.new_events import END, Piece, pair, pairs, render, value
 from drive_trace.features.results import View, markup, range_of, without_markup
 from drive_trace.features.runs import Joined, carried_at, nothing_joined
 from drive_trace.json_text import as_json
-from drive_trace.text.spans import Span
-from drive_trace.text.wording import printable
+from drive_trace.text import spans, wording
+from drive_trace.trace import document, line
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
-from drive_trace.trace.document import Point
-from drive_trace.trace.line import Path
 from drive_trace.trace.scope import Scope, scope_at
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, FieldType, ListShape
-from drive_trace.vocabulary.slips import event_meant, nearest
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, FieldType, ListShape, slips
 
 _Kind = types.CompletionItemKind
 _OLD_KINDS = {
@@ -72,11 +68,11 @@ class _Request:
     """The place of a completion, and all that its candidates depend on."""
 
     view: View
-    point: Point
+    point: document.Point
     client: Abilities
     cursor: Cursor
     scope: Scope
-    stamp: Stamp
+    stamp: drafts.Stamp
     event: EventType | None
     """The event that the record is or seems to be; None if unknown."""
     context: field_values.EventContext
@@ -101,10 +97,10 @@ class _Request:
 
 def completion(
     view: View,
-    point: Point,
+    point: document.Point,
     *,
     client: Abilities,
-    stamp: Stamp,
+    stamp: drafts.Stamp,
     joined: Joined = nothing_joined,
 ) -> types.CompletionList:
     """What can be written at a point, the likeliest first."""
@@ -127,7 +123,7 @@ def _event(cursor: Cursor) -> EventType | None:
     name = cursor.given.get("event_type")
     if not isinstance(name, str):
         return None
-    return EVENTS.get(name) or EVENTS.get(event_meant(name) or "")
+    return EVENTS.get(name) or EVENTS.get(slips.event_meant(name) or "")
 
 
 # Whole events
@@ -141,7 +137,7 @@ def _events(request: _Request) -> Iterator[Candidate]:
         composed = events.compose(event, request.scope, request.stamp, given, carried)
         kind = events.variant_name(event, given, request.scope)
         yield Candidate(
-            f"{event.name} ({printable(kind)})" if kind else event.name,
+            f"{event.name} ({wording.printable(kind)})" if kind else event.name,
             _record(composed.slots, request),
             _Kind.Event,
             _about_event(composed, carried),
@@ -300,7 +296,7 @@ def _composite(
             yield _value(choice, ("null",), _Kind.Keyword, about)
 
 
-def _list_items(request: _Request, path: Path) -> Iterator[Candidate]:
+def _list_items(request: _Request, path: line.Path) -> Iterator[Candidate]:
     """The items that an array can have and does not have yet."""
     is_field = request.event is not None and len(path) == 1
     field = field_at(request.event, path) if is_field else None
@@ -333,7 +329,7 @@ def _kind(field: FieldType, choice: Choice) -> types.CompletionItemKind:
     return _Kind.Reference if field.names in LIFETIMES else _Kind.Value
 
 
-def _about(request: _Request, path: Path) -> dict[str, object]:
+def _about(request: _Request, path: line.Path) -> dict[str, object]:
     """The data by which ``completionItem/resolve`` finds the documentation of a field."""
     name = request.event.name if request.event is not None else ""
     return {"event": name, "field": list(path)}
@@ -355,9 +351,9 @@ def _items(request: _Request, found: Iterable[Candidate]) -> list[types.Completi
     for place, candidate in enumerate(candidates):
         pieces = (before, *candidate.pieces, cursor.after)
         text, is_snippet = render(pieces, snippets=client.snippets)
-        note = printable(candidate.note, _LONGEST) or None
+        note = wording.printable(candidate.note, _LONGEST) or None
         item = types.CompletionItem(
-            label=printable(candidate.label, _LONGEST),
+            label=wording.printable(candidate.label, _LONGEST),
             kind=candidate.kind
             if candidate.kind in client.kinds
             else _OLD_KINDS.get(candidate.kind),
@@ -382,7 +378,7 @@ def _meant(candidates: Iterable[Candidate], word: str) -> Candidate | None:
     by_label = {candidate.label: candidate for candidate in candidates}
     if not word or any(each.startswith(word) for each in by_label):
         return None
-    found = nearest(word, by_label)
+    found = slips.nearest(word, by_label)
     return by_label[found] if found is not None else None
 
 
@@ -399,7 +395,7 @@ def _edit(text: str, request: _Request) -> types.TextEdit:
     record, offset = request.point
     rest = _text(request)[offset : span.end]
     if not request.client.replaces_rest and rest and text.endswith(rest):
-        span, text = Span(span.start, offset), text.removesuffix(rest)
+        span, text = spans.Span(span.start, offset), text.removesuffix(rest)
     return types.TextEdit(range_of(request.view, record, span), text)
 
 

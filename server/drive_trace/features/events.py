@@ -11,12 +11,9 @@ from drive_trace.report.event_log import EventWords
 from drive_trace.scorecard.dispatches import Event
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.wording import printable
+from drive_trace.trace import reading, scope, times
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of, run_id_of
-from drive_trace.trace.reading import values_of
-from drive_trace.trace.scope import Nesting, nestings
-from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, LIFETIMES, ROUND, Entity, EventType, Lifetime
-from drive_trace.vocabulary.registry import ENVELOPE
+from drive_trace.vocabulary import DISPATCH, LIFETIMES, ROUND, Entity, EventType, Lifetime, registry
 
 MOST_ROWS = 1000
 """The most rows of a page."""
@@ -30,7 +27,7 @@ def page_json(analysis: Analysis, first: int) -> dict[str, object]:
     """The rows of the lines from one on, counted from 0; ``next`` is where the next page begins."""
     lines, first = analysis.document.lines, max(first, 0)
     stop = min(first + MOST_ROWS, len(lines))
-    within = nestings(analysis.index, lines)
+    within = scope.nestings(analysis.index, lines)
     rows = [
         _row(analysis, lines[number], within[number], number)
         for number in unless_stopped(range(first, stop))
@@ -39,7 +36,7 @@ def page_json(analysis: Analysis, first: int) -> dict[str, object]:
     return {"total": len(lines), "next": stop if stop < len(lines) else None, "rows": rows}
 
 
-def _row(analysis: Analysis, line: Line, nesting: Nesting, number: int) -> dict[str, object]:
+def _row(analysis: Analysis, line: Line, nesting: scope.Nesting, number: int) -> dict[str, object]:
     """What is null or none goes without saying."""
     findings = analysis.findings_of(line)
     dispatch = _start(analysis, nesting.run, DISPATCH, nesting.dispatch)
@@ -62,7 +59,7 @@ def _row(analysis: Analysis, line: Line, nesting: Nesting, number: int) -> dict[
     if line.event is None:
         words = next((analysis.message(each.message) for each in findings), line.text)
     else:
-        event = Event(line.event.name, values_of(line), "", 0)
+        event = Event(line.event.name, reading.values_of(line), "", 0)
         words = _WORDS.of(event)
         row |= _ending(line, line.event, event, dispatch, round_)
     row["words"] = printable(words, _LONGEST)
@@ -87,7 +84,7 @@ def _ending(
     found = {"outcome": event.values.get(outcome)}
     start = {Entity.DISPATCH: dispatch, Entity.ROUND: round_}.get(of.closes or Entity.RUN)
     if start is not None and "wall_clock_ms" in of.keeps:
-        found["clockMs"] = milliseconds_between(start.text_fact("ts"), line.text_fact("ts"))
+        found["clockMs"] = times.milliseconds_between(start.text_fact("ts"), line.text_fact("ts"))
         found["claimedMs"] = line.fact("wall_clock_ms")
     return found
 
@@ -135,5 +132,5 @@ def _fields(analysis: Analysis, line: Line, event: EventType | None) -> Iterator
             "value": printable(value if isinstance(value, str) else as_json(value), _LONGEST),
             "meaning": field.prose if field is not None else None,
             "leadsTo": document.protocol_line(document.number(start)) if leads and start else None,
-            "isEnvelope": name in ENVELOPE,
+            "isEnvelope": name in registry.ENVELOPE,
         }

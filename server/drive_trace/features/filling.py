@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.events import compose
+from drive_trace.authoring import drafts, events
 from drive_trace.authoring.values import Certainty
 from drive_trace.features.findings import FILL_KIND, Offer, asks_for
 from drive_trace.features.results import CannotMake, TextChange
@@ -25,9 +24,8 @@ from drive_trace.linter.edits import (
     undeclared,
 )
 from drive_trace.text.wording import duration, listed, printable, shown
-from drive_trace.trace.document import Point
+from drive_trace.trace import document, places
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line, event_of
-from drive_trace.trace.places import pair_at
 from drive_trace.trace.scope import scope_at
 from drive_trace.vocabulary import EVENTS, FILES, EventType, FileFacts
 
@@ -39,7 +37,7 @@ _NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be r
 
 def _filled(record: int, line: Line, values: Mapping[str, str]) -> list[TextChange]:
     """The changes that set some fields of a line. The values are JSON text."""
-    there = {name: text for name, text in values.items() if pair_at(line.text, (name,))}
+    there = {name: text for name, text in values.items() if places.pair_at(line.text, (name,))}
     edits = [replace_value(line, (name,), text) for name, text in there.items()]
     missing = [(name, text) for name, text in values.items() if name not in there]
     added = insert_fields(line, (), missing) if missing else None
@@ -50,14 +48,14 @@ def _filled(record: int, line: Line, values: Mapping[str, str]) -> list[TextChan
 # From the run
 
 
-def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
+def known_offers(analysis: Analysis, at: document.Point, only: object) -> list[Offer]:
     """One offer if the line lacks a value that the run shows."""
     if not asks_for(only, _FIX_KIND):
         return []
     record = at.record
     known = _known(analysis, record, None)
 
-    def fill_known(stamp: Stamp) -> list[TextChange]:
+    def fill_known(stamp: drafts.Stamp) -> list[TextChange]:
         values = _known(analysis, record, stamp)
         texts = {name: as_json(value) for name, value in values.items()}
         return _filled(record, analysis.document.lines[record], texts)
@@ -66,7 +64,7 @@ def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
 
 
 def _known(
-    analysis: Analysis, record: int, stamp: Stamp | None, measured: Mapping[str, object] = {}
+    analysis: Analysis, record: int, stamp: drafts.Stamp | None, measured: Mapping[str, object] = {}
 ) -> dict[str, object]:
     """The known values of fields that the line lacks, or that are null and must not be; but for
     what a fix of a finding puts there. Without a stamp, as for a menu, what belongs to the moment
@@ -97,10 +95,10 @@ def _known(
     run_id = given.get("project_run_id")
     scope = scope_at(analysis.index, lines, record, run_id if isinstance(run_id, str) else None)
     if stamp is None:
-        stamp = Stamp("", scope.last.text_fact("ts") if scope.last is not None else "")
+        stamp = drafts.Stamp("", scope.last.text_fact("ts") if scope.last is not None else "")
     return {
         slot.field.name: slot.value
-        for slot in compose(event, scope, stamp, given).slots
+        for slot in events.compose(event, scope, stamp, given).slots
         if slot.field.name in lacking and slot.certainty is Certainty.KNOWN
     }
 
@@ -143,7 +141,7 @@ def _in_words(name: str, value: object) -> str:
 
 def fill_offers(
     analysis: Analysis,
-    at: Point,
+    at: document.Point,
     only: object,
     is_file: Callable[[str, str | None], bool],
     contents: Callable[[str], tuple[int, str] | None],
@@ -162,7 +160,7 @@ def fill_offers(
     if not is_file(path, ts if isinstance(ts, str) else None):
         return []
 
-    def fill(stamp: Stamp) -> list[TextChange] | CannotMake:
+    def fill(stamp: drafts.Stamp) -> list[TextChange] | CannotMake:
         found = contents(path)
         if found is None:
             return _NO_FILE

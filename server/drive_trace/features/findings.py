@@ -14,8 +14,7 @@ from attrs import asdict
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.fixing import fix_all
+from drive_trace.authoring import drafts, fixing
 from drive_trace.features import results
 from drive_trace.linter.rule import Finding, Level, Related
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
@@ -209,7 +208,7 @@ class Offer(NamedTuple):
     kind: str
     record: int
     """The number of its line."""
-    make: Callable[[Stamp], Changes] | FixAll
+    make: Callable[[drafts.Stamp], Changes] | FixAll
     """What it does, with an id and a time for a new event."""
     id: str = ""
     """What distinguishes it from the other offers of its kind for the line."""
@@ -276,7 +275,7 @@ def fix_offers(view: results.View, found: Iterable[Finding], only: object) -> li
     return offers
 
 
-def _unchanged(changes: Sequence[results.TextChange], _: Stamp) -> Changes:
+def _unchanged(changes: Sequence[results.TextChange], _: drafts.Stamp) -> Changes:
     return changes
 
 
@@ -365,7 +364,7 @@ def safe_fixes(
     """
     analysis = Analysis(records, settings, path)
     before = list(analysis.document.lines)
-    fix_all(analysis, rule=rule)
+    fixing.fix_all(analysis, rule=rule)
     return list(_differences(before, analysis.document.lines))
 
 

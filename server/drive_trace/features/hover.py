@@ -12,22 +12,19 @@ from lsprotocol import types
 
 from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
-from drive_trace.features import HintOptions, referents
+from drive_trace.features import HintOptions, referents, runs
 from drive_trace.features.results import View, markup, point_at, range_of, without_markup
-from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import NodeKind
 from drive_trace.linter.edits import object_on
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import byte_size, code, compact, duration, in_full, plural, printable
+from drive_trace.trace import reading, times
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, Path, event_of, name_of, run_id_of, run_of
 from drive_trace.trace.places import Part, Place, node_at, pair_at, path_at, resolve, syntax_of
-from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import TimeSpan, span_ended_by
-from drive_trace.trace.times import milliseconds_between, moment
-from drive_trace.vocabulary import ENVELOPE, EventType, FieldType, ListShape, OneOfShape
-from drive_trace.vocabulary.slips import event_meant
+from drive_trace.vocabulary import ENVELOPE, EventType, FieldType, ListShape, OneOfShape, slips
 
 _ALONE = referents.HoverOptions()
 _MOST_FINDINGS = 5
@@ -133,7 +130,7 @@ def card(at: referents.Pointed) -> str | None:
         return None
     run, joined = at.analysis.score_run(run_id), at.options.joined
     if joined is None and run is not None:
-        joined = of_one_file(run, at.options.uri)
+        joined = runs.of_one_file(run, at.options.uri)
     if joined is None:
         text = "**not computable — missing: external correctness signal**"
     else:
@@ -143,7 +140,7 @@ def card(at: referents.Pointed) -> str | None:
     return text + _standing(at, joined)
 
 
-def _standing(at: referents.Pointed, joined: JoinedRun | None) -> str:
+def _standing(at: referents.Pointed, joined: runs.JoinedRun | None) -> str:
     """Why a line of a feed does not count, if it does not."""
     line, event = at.line, at.line.event
     if line.is_rejected:
@@ -188,7 +185,7 @@ def about_unknown_event(at: referents.Pointed) -> str | None:
     name = name_of(at.line)
     if name is None:
         return None
-    guess = event_meant(name)
+    guess = slips.event_meant(name)
     hint = f" Did you mean `{guess}`?" if guess else ""
     return f"{code(name)} is not an event of the vocabulary: readers keep it apart.{hint}"
 
@@ -297,7 +294,7 @@ def about_moment(at: referents.Pointed) -> str | None:
     """A timestamp in words; None if it is invalid."""
     if not isinstance(at.value, str):
         return None
-    when = moment(at.value)
+    when = times.moment(at.value)
     if when is None:
         return None
     try:
@@ -308,7 +305,7 @@ def about_moment(at: referents.Pointed) -> str | None:
     now = at.options.now
     lines = [text + (f" · {_related(when, now)}" if now is not None else "")]
     for what, line in _landmarks(at):
-        passed = milliseconds_between(line.text_fact("ts"), at.value)
+        passed = times.milliseconds_between(line.text_fact("ts"), at.value)
         if passed is not None:
             sign = "+" if passed >= 0 else ""
             lines.append(f"- **{sign}{duration(passed)}** since {what} ({at.link(line)})")
@@ -446,7 +443,7 @@ def _of_line(
 def _values(line: Line) -> Mapping[str, object]:
     """The fields of a line, as far as it can be read."""
     if line.event is not None:
-        return values_of(line)
+        return reading.values_of(line)
     return object_on(line) if line.is_rejected else {}
 
 

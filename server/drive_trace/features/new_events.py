@@ -20,8 +20,7 @@ from drive_trace.authoring.values import Certainty, Slot, entity_name
 from drive_trace.features import findings, runs
 from drive_trace.features.results import CannotMake, TextChange, View, range_between
 from drive_trace.json_text import as_json
-from drive_trace.linter.edits import placeholder
-from drive_trace.linter.rule import Finding
+from drive_trace.linter import edits, rule
 from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
 from drive_trace.scorecard.run_score import RunScore
@@ -137,7 +136,7 @@ def _one_of(texts: tuple[str, ...], plain: str) -> Stop:
 
 
 def _blank(field: FieldType, texts: tuple[str, ...]) -> Iterator[Piece]:
-    plain = placeholder(field)
+    plain = edits.placeholder(field)
     shape = field.shape
     if isinstance(shape, OneOfShape | BooleanShape) and texts:
         yield _one_of(texts, plain)
@@ -289,7 +288,7 @@ def appending_offers(
     return offers
 
 
-def closing_offers(analysis: Analysis, finding: Finding, only: object) -> list[findings.Offer]:
+def closing_offers(analysis: Analysis, finding: rule.Finding, only: object) -> list[findings.Offer]:
     """The ends of what a finding says was never ended, as its quick fixes."""
     entity, line = UNCLOSED.get(finding.rule.code), finding.line
     if entity is None or not findings.asks_for(only, types.CodeActionKind.QuickFix.value):

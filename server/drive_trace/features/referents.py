@@ -13,8 +13,7 @@ from urllib.parse import quote
 
 from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
-from drive_trace.features.runs import JoinedRun
-from drive_trace.features.structure import ending_of
+from drive_trace.features import runs, structure
 from drive_trace.linter.edits import object_on
 from drive_trace.text.wording import code, duration, in_full, listed, plural
 from drive_trace.trace.line import Line, LineSet, event_of, run_of
@@ -39,7 +38,7 @@ class HoverOptions(NamedTuple):
     """Gives the address of a rule's page by the rule's code."""
     messages: bool = True
     """Whether to begin with the messages of findings."""
-    joined: JoinedRun | None = None
+    joined: runs.JoinedRun | None = None
     """The run of the line over all its files, if others are known."""
 
 
@@ -204,7 +203,7 @@ def _dispatch_name(at: Pointed, line: Line) -> str | None:
 
 
 def _outcome(end: Line) -> str:
-    outcome, claimed = ending_of(end)
+    outcome, claimed = structure.ending_of(end)
     return (f" after {duration(claimed)}" if claimed is not None else "") + f", {outcome}"
 
 

@@ -12,8 +12,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.stopping import unless_stopped
-from drive_trace.text import codec
-from drive_trace.text.spans import PositionEncoding, Span, common_start
+from drive_trace.text import codec, spans
 from drive_trace.trace.document import Document, Point, Position
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
@@ -65,7 +64,7 @@ class View:
     """A trace as a client sees it."""
 
     analysis: Analysis
-    encoding: PositionEncoding
+    encoding: spans.PositionEncoding
     """How it counts characters."""
 
     @property
@@ -90,7 +89,7 @@ PlainRange: TypeAlias = dict[str, dict[str, int]]
 """A range as JSON."""
 
 
-def range_of(view: View, record: int, span: Span) -> types.Range:
+def range_of(view: View, record: int, span: spans.Span) -> types.Range:
     """The protocol's range of a span of a record."""
     start, end = Point(record, span.start), Point(record, span.end)
     return range_between(view, start, end)
@@ -107,7 +106,7 @@ def point_at(view: View, position: types.Position) -> Point:
     return view.document.point_at(Position(position.line, position.character), view.encoding)
 
 
-def plain_range(view: View, record: int, span: Span) -> PlainRange:
+def plain_range(view: View, record: int, span: spans.Span) -> PlainRange:
     """A range of a record as JSON, for results with a range for each line of a long trace."""
     start, end = Point(record, span.start), Point(record, span.end)
     return plain_between(view, start, end)
@@ -130,15 +129,15 @@ class TextChange(NamedTuple):
     text: str
 
     @classmethod
-    def within(cls, record: int, span: Span, text: str) -> TextChange:
+    def within(cls, record: int, span: spans.Span, text: str) -> TextChange:
         """The change of a span of a record."""
         return cls(Point(record, span.start), Point(record, span.end), text)
 
 
 def of_record(record: int, before: str, after: str) -> TextChange:
     """The change from one record to another, from the first different character to the last."""
-    start = common_start(before, after)
-    end = common_start(before[start:][::-1], after[start:][::-1])
+    start = spans.common_start(before, after)
+    end = spans.common_start(before[start:][::-1], after[start:][::-1])
     return TextChange(
         Point(record, start), Point(record, len(before) - end), after[start : len(after) - end]
     )

@@ -18,12 +18,11 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.values import STALE, Carried, clock
 from drive_trace.features import LensOptions
 from drive_trace.features.results import CannotMake, markup
-from drive_trace.scorecard import run_score
+from drive_trace.scorecard import render, run_score
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, LineRef, uncounted_lines
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.outline import grading, in_short, outline
-from drive_trace.scorecard.render import lens_title, not_read, run_card, tokens_in_short, unsaid
 from drive_trace.text import document as doc
 from drive_trace.text.wording import plain, plural, printable
 from drive_trace.trace.document import Point
@@ -102,15 +101,15 @@ class JoinedRun(NamedTuple):
     @property
     def title(self) -> str:
         """The verdict and what it is based on, then efficiency and rejected lines."""
-        return lens_title(self.run, self._based)
+        return render.lens_title(self.run, self._based)
 
     @property
     def lens(self) -> str:
         """The same in short, as what can be done with a run stands behind it: of the efficiency it
         has tokens alone, and it counts caveats if there are several.
         """
-        efficiency, caveats = self.run.efficiency, unsaid(self.run)
-        tokens = tokens_in_short(efficiency) if efficiency is not None else ()
+        efficiency, caveats = self.run.efficiency, render.unsaid(self.run)
+        tokens = render.tokens_in_short(efficiency) if efficiency is not None else ()
         told = caveats if len(caveats) == 1 else [f"{len(caveats)} caveats"] * bool(caveats)
         phrases = (self._based, *tokens, in_short(self.run), *told)
         return " · ".join(filter(None, phrases))
@@ -170,7 +169,7 @@ class JoinedRun(NamedTuple):
     @property
     def card(self) -> list[doc.Block]:
         """The same as a document, with its files."""
-        blocks = run_card(self.run, self.full_headline, self._line)
+        blocks = render.run_card(self.run, self.full_headline, self._line)
         if self._waiting:
             blocks.append(doc.Paragraph(doc.soft(f"{self._waiting}.")))
         if len(self.uris) > 1 or self.own_uri not in self.uris:
@@ -298,7 +297,7 @@ def headlines_of(card: ScoreCard, *, is_final: bool) -> Iterator[str]:
     """All verdicts in a few words, as `score` prints them, and the unreadable traces."""
     if card.runs:
         yield card.headline if is_final else f"{card.headline} so far"
-    yield from map(doc.unmarked, not_read(card))
+    yield from map(doc.unmarked, render.not_read(card))
 
 
 def run_near(analysis: Analysis, point: Point) -> str | None:

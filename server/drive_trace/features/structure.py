@@ -21,11 +21,9 @@ from drive_trace.scorecard.run_score import Verdict
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import compact, duration, plain, plural
+from drive_trace.trace import places, scope, times
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import REJECTING, FlaggedLine, Line, LineStatus, event_of
-from drive_trace.trace.places import Part, Place, resolve, syntax_of
-from drive_trace.trace.scope import Nesting, nestings
-from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, Entity, EventType, FieldType, Form
 
 # The tree
@@ -70,7 +68,7 @@ def outline(analysis: Analysis) -> Outline:
     lines = analysis.document.lines
     roots: list[OutlineNode | OutlineLeaf] = []
     nodes: dict[tuple[OutlineNode | None, Entity, str], OutlineNode] = {}
-    within = zip(lines, nestings(analysis.index, lines), strict=True)
+    within = zip(lines, scope.nestings(analysis.index, lines), strict=True)
     for record, (line, nesting) in enumerate(unless_stopped(within)):
         if line.status is LineStatus.BLANK:
             continue
@@ -192,7 +190,7 @@ def _length_of(node: OutlineNode, closer: Line) -> int | None:
     """How long it took by the timestamps, in milliseconds."""
     if node.opener is None or node.opener.line.event is None:
         return None
-    return milliseconds_between(node.opener.line.text_fact("ts"), closer.text_fact("ts"))
+    return times.milliseconds_between(node.opener.line.text_fact("ts"), closer.text_fact("ts"))
 
 
 def ending_of(closer: Line) -> tuple[str, int | None]:
@@ -433,9 +431,9 @@ def selection_range(view: View, roots: Outline, point: Point) -> types.Selection
     """
     lines = view.lines
     text = lines[point.record].text
-    whole = resolve(text, Place(Part.WHOLE))
+    whole = places.resolve(text, places.Place(places.Part.WHOLE))
     within = islice(_within(text, point.offset), _MOST_WITHIN)
-    nesting = nestings(view.index, lines)[point.record]
+    nesting = scope.nestings(view.index, lines)[point.record]
     around = [
         (0, len(lines) - 1),
         *((node.first, node.last) for node in _path(roots, nesting)),
@@ -455,7 +453,7 @@ def selection_range(view: View, roots: Outline, point: Point) -> types.Selection
     return found
 
 
-def _path(nodes: Outline, nesting: Nesting) -> Iterator[OutlineNode]:
+def _path(nodes: Outline, nesting: scope.Nesting) -> Iterator[OutlineNode]:
     """What a line is in, outermost first."""
     for level in zip(_LEVELS, nesting, strict=True):
         for node in nodes if level[1] is not None else ():
@@ -469,7 +467,7 @@ def _within(text: str, offset: int) -> Iterator[Span]:
     """The values and pairs of a record around a code point, outermost first. A string is followed
     by its inside.
     """
-    node = syntax_of(text).root
+    node = places.syntax_of(text).root
     while node is not None:
         yield node.span
         if node.kind is NodeKind.STRING and node.span.end - node.span.start > 1:

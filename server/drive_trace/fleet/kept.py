@@ -18,14 +18,11 @@ from msgspec import msgpack
 
 from drive_trace.grading.judgements import Gating, Judgement, Verdicts
 from drive_trace.report.fleet import Row, row_of
-from drive_trace.scorecard.caveats import CHANGED, Uncounted, Unread
-from drive_trace.scorecard.run_lines import HASH
+from drive_trace.scorecard import caveats, run_lines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, without_lines
 from drive_trace.storage import files as disk
-from drive_trace.storage.finding import project_of
-from drive_trace.storage.fleet_cache import Cache, program
-from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX, RECORD_SUFFIXES
+from drive_trace.storage import finding, fleet_cache, patterns
 from drive_trace.storage.processes import in_batches, on_all_cores
 
 if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
@@ -68,15 +65,15 @@ FindingCounts = Mapping[str | None, Mapping[str, int]]
 class AllFiles(NamedTuple):
     """What all files together say of any run."""
 
-    unread: tuple[Unread, ...] = ()
-    strays: tuple[Uncounted, ...] = ()
+    unread: tuple[caveats.Unread, ...] = ()
+    strays: tuple[caveats.Uncounted, ...] = ()
     """The lines that may grade any run."""
     copied: Mapping[str, str] = {}
     """By the id of a run that has events of another one, a file of the other."""
 
     def and_changed(self, path: str) -> AllFiles:
         """The same, and that a trace is no longer what it was."""
-        return self._replace(unread=(*self.unread, Unread(path, CHANGED)))
+        return self._replace(unread=(*self.unread, caveats.Unread(path, caveats.CHANGED)))
 
     def row(
         self, run: RunScore, verdicts: Sequence[Verdicts], findings: FindingCounts | None
@@ -87,7 +84,7 @@ class AllFiles(NamedTuple):
         copied = self.copied.get(run.run_id)
         score = among(run, self.unread, self.strays, copied, verdicts)
         counts = None if findings is None else dict(findings.get(run.run_id, {}))
-        return row_of(score, project_of(run.parts[0].path), counts)
+        return row_of(score, finding.project_of(run.parts[0].path), counts)
 
     def row_in(self, trace: TraceSummary, run: RunScore, findings: FindingCounts | None) -> Row:
         """The row of a run that stands in this trace alone."""
@@ -114,7 +111,7 @@ class TraceState(NamedTuple):
     """None where they did not."""
     runs: Mapping[str, bool]
     """The ids of the runs, each with whether readers count a line of it."""
-    strays: tuple[Uncounted, ...]
+    strays: tuple[caveats.Uncounted, ...]
     is_illegible: bool
     hashes: Mapping[str, bytes]
     """As those of the summary."""
@@ -144,7 +141,7 @@ def _read_back(decoder: msgpack.Decoder[Part], data: bytes) -> Part | None:
 def state_from(data: bytes) -> TraceState | None:
     """What was kept of a trace; None where the data are anything else."""
     state = _read_back(_STATE, data)
-    if state is None or any(len(each) % HASH for each in state.hashes.values()):
+    if state is None or any(len(each) % run_lines.HASH for each in state.hashes.values()):
         return None
     return state if len(state.digest) == 2 * disk.DIGEST else None
 
@@ -222,7 +219,7 @@ def read(path: str) -> tuple[disk.TraceRecords, bytes] | disk.Problem:
     found = disk.decoded(path, data)
     if isinstance(found, disk.Problem):
         return found
-    found_beside = disk.record_beside(path, JUDGEMENTS_SUFFIX, disk.MOST_BYTES)
+    found_beside = disk.record_beside(path, patterns.JUDGEMENTS_SUFFIX, disk.MOST_BYTES)
     beside = str(found_beside).encode() if isinstance(found_beside, disk.Problem) else found_beside
     if provenance is not None:
         beside += f"{provenance.digest} {_state(_index_of(path))}".encode()
@@ -254,8 +251,8 @@ def _version(path: str) -> str:
     """The state of a trace's file and of the records beside it; empty if one may change without
     being seen.
     """
-    beside = [f"{path}{suffix}" for suffix in RECORD_SUFFIXES]
-    index = _index_of(path) if os.path.lexists(f"{path}{PROVENANCE_SUFFIX}") else ""
+    beside = [f"{path}{suffix}" for suffix in patterns.RECORD_SUFFIXES]
+    index = _index_of(path) if os.path.lexists(f"{path}{patterns.PROVENANCE_SUFFIX}") else ""
     states = [_state(each) for each in (path, *beside, index)]
     return "".join(states) if states[0] and _FRESH not in states else ""
 
@@ -284,7 +281,7 @@ class KeptTraces:
     findings. What the cache does not take is made again.
     """
 
-    def __init__(self, cache: Cache, on_all: OnAll = on_all_cores) -> None:
+    def __init__(self, cache: fleet_cache.Cache, on_all: OnAll = on_all_cores) -> None:
         """Files are looked at by ``on_all``."""
         self.files: list[tuple[File, bytes]] = []
         """Those that were read, each with the digests of its content and of its record."""
@@ -357,7 +354,7 @@ class KeptTraces:
 
     def _with_known(self, files: Sequence[File]) -> Iterator[File]:
         names = ((os.path.abspath(each.path), each.name) for each in files)  # noqa: PTH100 - that would follow links
-        keys = [disk.digest_of(program(), *map(in_bytes, each)) for each in names]
+        keys = [disk.digest_of(fleet_cache.program(), *map(in_bytes, each)) for each in names]
         kept = self._cache.get_many(keys)
         for file, key in zip(files, keys, strict=True):
             if self._rules[0] is not file.settings:

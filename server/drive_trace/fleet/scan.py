@@ -25,14 +25,10 @@ from drive_trace.fleet.kept import (
 )
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.report.fleet import Row
-from drive_trace.scorecard.caveats import CHANGED, ILLEGIBLE, Uncounted, Unread
-from drive_trace.scorecard.run_lines import TraceLines, copied_runs
-from drive_trace.scorecard.scoring import ScoredTrace, score_run
+from drive_trace.scorecard import caveats, run_lines, scoring
+from drive_trace.storage import finding, fleet_cache, projects
 from drive_trace.storage.files import Problem, digest_of, verdicts_beside
-from drive_trace.storage.finding import Found, NotRead, omitted
-from drive_trace.storage.fleet_cache import Cache, program
 from drive_trace.storage.processes import in_batches, on_all_cores
-from drive_trace.storage.projects import Above, Projects
 
 if TYPE_CHECKING:  # see kept.py
     from drive_trace.analysis import Analysis
@@ -91,7 +87,7 @@ class Joiner:
         for file, expected in group.files:
             if self._read[file.path].digest != expected:
                 return file.name
-        run = score_run(group.run_id, [self._read[path].lines for path in paths])
+        run = scoring.score_run(group.run_id, [self._read[path].lines for path in paths])
         if run is None:
             return group.files[0][0].name
         verdicts = [verdicts_beside(path, run.run_id) for path in paths]
@@ -102,7 +98,7 @@ class _Whole(NamedTuple):
     """A trace with its lines."""
 
     digest: bytes
-    lines: TraceLines
+    lines: run_lines.TraceLines
     analysis: Analysis | None
     """None where the rules do not run."""
 
@@ -112,7 +108,7 @@ def _read_whole(file: File) -> _Whole | None:
     if isinstance(trace, Problem):
         return None
     if file.settings is None:
-        scored = ScoredTrace(trace[0].records, file.name, trace[0].provenance)
+        scored = scoring.ScoredTrace(trace[0].records, file.name, trace[0].provenance)
         return _Whole(trace[1], scored.lines, None)
     analysis = analysed(trace[0], file, file.settings)
     return _Whole(trace[1], analysis.lines(file.name), analysis)
@@ -138,14 +134,14 @@ def _findings_joined(traces: Mapping[str, _Whole]) -> FindingCounts | None:
 # A scan
 
 
-class Inputs(NotRead):
+class Inputs(finding.NotRead):
     """Goes once through what was found, and notes what cannot be used."""
 
     def __init__(
         self,
-        found: Iterable[Found],
+        found: Iterable[finding.Found],
         say: Callable[[str], None],
-        above: Above | None = None,
+        above: projects.Above | None = None,
         *,
         findings: bool,
     ) -> None:
@@ -158,16 +154,16 @@ class Inputs(NotRead):
         self._found = found
         self._findings = findings
         self._said: set[str] = set()
-        self._projects = Projects(".")
+        self._projects = projects.Projects(".")
         self._above = {} if above is None else above
 
     def __iter__(self) -> Iterator[File]:
         yield from map(self._file, self.usable(self._found))
 
     @property
-    def not_read(self) -> tuple[Unread, ...]:
+    def not_read(self) -> tuple[caveats.Unread, ...]:
         """What may hold a part of any run."""
-        return (*self.unread, *omitted(self.left_out).missed)
+        return (*self.unread, *finding.omitted(self.left_out).missed)
 
     def _file(self, path: str) -> File:
         name = str(path)
@@ -192,7 +188,7 @@ class FleetScan:
     def __init__(
         self,
         inputs: Inputs,
-        cache: Cache,
+        cache: fleet_cache.Cache,
         over: Over = lambda items, _: items,
         on_all: OnAll = on_all_cores,
     ) -> None:
@@ -214,7 +210,7 @@ class FleetScan:
     def read(self) -> int:
         """Read all traces. Returns how many runs they have."""
         valid: dict[str, None] = {}
-        strays: list[Uncounted] = []
+        strays: list[caveats.Uncounted] = []
         hashes: list[tuple[str, Mapping[str, bytes]]] = []
         files = list(self._inputs)
         looked = zip(files, self._traces.look_at(files), strict=True)
@@ -229,7 +225,7 @@ class FleetScan:
             strays += facts.strays
             hashes.append((file.name, facts.hashes))
             if facts.is_illegible:
-                self._inputs.note(Problem(file.name, ILLEGIBLE))
+                self._inputs.note(Problem(file.name, caveats.ILLEGIBLE))
         self._runs = {run_id: self._runs[run_id] for run_id in (*valid, *self._runs)}
         self._all = AllFiles(self._inputs.not_read, tuple(strays), self._copied(hashes))
         return len(self._runs)
@@ -261,7 +257,7 @@ class FleetScan:
                     new = {}
                 yield made
                 continue
-            self._inputs.note(Problem(made, CHANGED))
+            self._inputs.note(Problem(made, caveats.CHANGED))
             number = self._runs[group.run_id][0]
             known = self._all.and_changed(made)
             yield group.in_all(self._row(group.run_id, number, known))
@@ -297,10 +293,10 @@ class FleetScan:
     def _copied(self, hashes: Sequence[tuple[str, Mapping[str, bytes]]]) -> Mapping[str, str]:
         """See :func:`copied_runs`. Comparing all events takes long, where none has changed, too."""
         parts = ((in_bytes(file.name), content) for file, content in self._traces.files)
-        key = digest_of(b"copied", program(), *chain.from_iterable(parts))
+        key = digest_of(b"copied", fleet_cache.program(), *chain.from_iterable(parts))
         with suppress(msgspec.MsgspecError, ValueError, KeyError):
             return _COPIED.decode(self._cache.get_many([key])[key])
-        copied = copied_runs(hashes)
+        copied = run_lines.copied_runs(hashes)
         with suppress(UnicodeEncodeError):
             self._cache.put_many({key: msgspec.msgpack.encode(copied)})
         return copied

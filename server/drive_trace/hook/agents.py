@@ -27,9 +27,7 @@ from drive_trace.authoring.emitting import Wanted, dispatch_id
 from drive_trace.hook.claude_code import HookedSession
 from drive_trace.json_text import from_json
 from drive_trace.scorecard.scoring import ScoredTrace
-from drive_trace.storage.emitting import filled
-from drive_trace.storage.files import Problem, may_be_there, read_bytes, records_of
-from drive_trace.storage.recording import NewEvent, append_events, record_feed
+from drive_trace.storage import emitting, files, recording
 from drive_trace.storage.session_logs import log_lines, logs_of
 from drive_trace.text.wording import shown
 from drive_trace.trace.provenance import Origin
@@ -105,7 +103,7 @@ def record_tokens(session: HookedSession) -> None:
         time.sleep(_PAUSE)  # a session ends before its last lines are on the disk
     figures = dict(_usable(total_usage({each: log_lines(each) for each in logs})).figures)
     origin = Origin("hook", tuple(figures), source=own)
-    _usable(record_feed(session.trace, COST, session.run, figures, origin=origin))
+    _usable(recording.record_feed(session.trace, COST, session.run, figures, origin=origin))
 
 
 def reminder(session: HookedSession, agent: str | None = None) -> str:
@@ -158,25 +156,25 @@ def _append(session: HookedSession, wanted: Callable[[Scope], Iterator[Wanted]])
     """Append the events that are wanted in the trace as it is once it is locked."""
     agent, own = _text(session, "agent_id"), _text(session, "session_id")
 
-    def events(data: bytes) -> Sequence[NewEvent] | Refused:
+    def events(data: bytes) -> Sequence[recording.NewEvent] | Refused:
         scope = _scope(data, session)
         if scope.has_ended:
             return Refused((f"the run {shown(session.run)} has ended",))
         each = enumerate(wanted(scope))
         ours = {str(place): found._replace(agent_id=own, as_given=True) for place, found in each}
-        made = filled(ours, data, session.trace, session.run)
+        made = emitting.filled(ours, data, session.trace, session.run)
         if isinstance(made, Refused):
             return made
         return [
             new._replace(origin=replace(new.origin, writer="hook", source=agent)) for new in made
         ]
 
-    _usable(append_events(session.trace, events))
+    _usable(recording.append_events(session.trace, events))
 
 
-def _usable(outcome: T | Refused | Problem) -> T:
+def _usable(outcome: T | Refused | files.Problem) -> T:
     """What was done. Raises ValueError where it was not."""
-    if isinstance(outcome, Refused | Problem):
+    if isinstance(outcome, Refused | files.Problem):
         reasons = outcome.reasons if isinstance(outcome, Refused) else (outcome.message,)
         raise ValueError("; ".join(reasons))  # noqa: TRY004 - the reasons are of values
     return outcome
@@ -184,11 +182,11 @@ def _usable(outcome: T | Refused | Problem) -> T:
 
 def _now(session: HookedSession) -> Scope:
     """What holds at the end of the trace, which need not exist."""
-    data = read_bytes(session.trace) if may_be_there(session.trace) else b""
+    data = files.read_bytes(session.trace) if files.may_be_there(session.trace) else b""
     return _scope(_usable(data), session)
 
 
 def _scope(data: bytes, session: HookedSession) -> Scope:
-    trace = ScoredTrace(records_of(data), only_score=False)
+    trace = ScoredTrace(files.records_of(data), only_score=False)
     lines = trace.document.lines
     return scope_at(trace.index, lines, len(lines), session.run)

@@ -12,8 +12,7 @@ from typing import Any, cast
 from drive_trace import vocabulary
 from drive_trace.json_text import WHITESPACE, as_json
 from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
-from drive_trace.text.codec import loads
-from drive_trace.text.spans import Span
+from drive_trace.text import codec, spans
 from drive_trace.text.wording import shown
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path, name_of, run_of
@@ -78,7 +77,7 @@ def new_event_id(finding: Finding) -> Fix:
 def remove_line(finding: Finding, level: Level, title: str = "Remove the line") -> Fix:
     """The fix that takes out the line of a finding, with the newline that ends it."""
     line = finding.line
-    return Fix(title, level, (Edit(line, Span(0, len(line.text) + 1), ""),))
+    return Fix(title, level, (Edit(line, spans.Span(0, len(line.text) + 1), ""),))
 
 
 def replace_with_expected(finding: Finding, why: str = "") -> Fixes:
@@ -96,10 +95,10 @@ def delete_member(line: Line, path: Path, occurrence: int = -1) -> Edit | None:
         return None
     after = _COMMA.match(text, pair.value.end)
     if after is not None:
-        return Edit(line, Span(pair.key.start, after.end()), "")
+        return Edit(line, spans.Span(pair.key.start, after.end()), "")
     before = text[: pair.key.start].rstrip(WHITESPACE)
     start = len(before[:-1].rstrip(WHITESPACE)) if before.endswith(",") else pair.key.start
-    return Edit(line, Span(start, pair.value.end), "")
+    return Edit(line, spans.Span(start, pair.value.end), "")
 
 
 def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> Edit | None:
@@ -110,7 +109,7 @@ def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> 
         return None
     before = line.text[: end.start].rstrip(WHITESPACE)
     comma = "" if before.endswith("{") else ","
-    return Edit(line, Span(len(before), len(before)), comma + pairs)
+    return Edit(line, spans.Span(len(before), len(before)), comma + pairs)
 
 
 def nearest_started(run: Run, of: Lifetime, line: Line, name: str) -> str | None:
@@ -146,7 +145,7 @@ def replace_id(finding: Finding, of: Lifetime) -> Fixes:
 def object_on(line: Line) -> Mapping[str, Any]:
     """The keys and values of the object on a line; none where there is no object."""
     try:
-        data = loads(line.text)
+        data = codec.loads(line.text)
     except ValueError:
         data = syntax_of(line.text).to_python()
     return data if isinstance(data, dict) else {}

@@ -14,8 +14,7 @@ from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Leve
 from drive_trace.text.spans import Span, replace_spans
 from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.reading import read_exactly
-from drive_trace.vocabulary import GRADE
-from drive_trace.vocabulary.slips import event_under_alias
+from drive_trace.vocabulary import GRADE, slips
 
 if TYPE_CHECKING:
     from drive_trace.json_text.salvage import Salvage
@@ -80,7 +79,7 @@ def _salvage(text: str) -> Salvage | None:
 
 def _is_record(data: Mapping[str, Any]) -> bool:
     """Whether an object is a record by its keys: it has a type, be it under another name."""
-    return isinstance(data.get("event_type"), str) or event_under_alias(data) is not None
+    return isinstance(data.get("event_type"), str) or slips.event_under_alias(data) is not None
 
 
 def lift_out(finding: Finding) -> Fixes:

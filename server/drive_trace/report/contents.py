@@ -14,11 +14,8 @@ from drive_trace.report.assertions import Checked, CheckResult, check_all
 from drive_trace.report.event_log import EventLog, Timelines, TraceLog
 from drive_trace.report.metrics import Measured
 from drive_trace.scorecard import card as scorecard
+from drive_trace.scorecard import caveats, dispatches, run_score, scoring
 from drive_trace.scorecard.card import ScoreCard
-from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
-from drive_trace.scorecard.dispatches import Event
-from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.text.wording import listed, plural
 
 FACTS = (
@@ -95,7 +92,7 @@ class FullReport(NamedTuple):
     assertions: Sequence[Checked]
     timelines: Timelines
     traces: Sequence[TraceLog]
-    events: Sequence[Event]
+    events: Sequence[dispatches.Event]
     """Every event that counts, in the order of :class:`EventLog`."""
     findings: FindingsByPath | None = None
     """None if nobody checked the traces."""
@@ -106,7 +103,7 @@ class FullReport(NamedTuple):
     transcripts: Mapping[str, str | None] = {}
     """By the id of an event where VS Code opens the log that it was measured from."""
 
-    def by_run(self) -> dict[str, list[Event]]:
+    def by_run(self) -> dict[str, list[dispatches.Event]]:
         """The events of each run, in order."""
         return event_log.by_run(self.events)
 
@@ -168,8 +165,8 @@ class FullReport(NamedTuple):
 
 def report_on(
     traces: Sequence[TraceLog],
-    unread: Sequence[Unread] = (),
-    left_out: Omitted = NOTHING_OMITTED,
+    unread: Sequence[caveats.Unread] = (),
+    left_out: caveats.Omitted = caveats.NOTHING_OMITTED,
     findings: FindingsByPath | None = None,
     only: Collection[str] | None = None,
 ) -> FullReport:
@@ -215,9 +212,9 @@ def _without(trace: TraceLog, lines: Collection[int]) -> TraceLog:
     )
 
 
-def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
+def report_on_run(run: run_score.RunScore, events: Sequence[dispatches.Event]) -> FullReport:
     """Make the report on one run of a trace, given its events."""
-    log = EventLog([TraceLog(TraceSummary(""), tuple(events), ())])
+    log = EventLog([TraceLog(scoring.TraceSummary(""), tuple(events), ())])
     return _report(ScoreCard((run,), ()), log, (), None)
 
 

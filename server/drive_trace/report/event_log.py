@@ -6,22 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from typing import NamedTuple
 
+from drive_trace.scorecard import measures, scoring
 from drive_trace.scorecard.dispatches import SPANNING, DispatchSpan, Event, Period, dispatches_of
-from drive_trace.scorecard.measures import as_double
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.text.wording import HUGE, compact, short_time
-from drive_trace.trace.joined import sharing
-from drive_trace.trace.times import sortable
-from drive_trace.vocabulary import EVENTS
-from drive_trace.vocabulary.registry import ENVELOPE, FieldType
-from drive_trace.vocabulary.types import Entity
+from drive_trace.trace import joined, times
+from drive_trace.vocabulary import EVENTS, registry, types
 
 
 class TraceLog(NamedTuple):
     """One trace: its valid events in order, and the numbers of its other lines."""
 
-    summary: TraceSummary
+    summary: scoring.TraceSummary
     events: tuple[Event, ...]
     invalid_lines: tuple[int, ...]
     """From 1."""
@@ -50,7 +46,7 @@ def _by_moment(file: int, events: Iterable[Event]) -> Iterator[tuple[str, int, i
     """
     latest = ""
     for number, event in enumerate(events):
-        latest = max(latest, sortable(event.ts) or "")
+        latest = max(latest, times.sortable(event.ts) or "")
         yield latest, file, number, event
 
 
@@ -65,7 +61,7 @@ class EventLog:
 
     def __init__(self, traces: Sequence[TraceLog], runs: Sequence[RunScore] = ()) -> None:
         own = list(_counted_once(traces, runs))
-        groups = sharing([{run.run_id for run in each.summary.runs} for each in traces])
+        groups = joined.sharing([{run.run_id for run in each.summary.runs} for each in traces])
         self.events = tuple(
             event
             for group in groups
@@ -108,7 +104,7 @@ def _span_json(span: Period) -> dict[str, object]:
     return {
         "started": span.started,
         "ended": span.ended,
-        "claimed_ms": as_double(span.claimed_ms),
+        "claimed_ms": measures.as_double(span.claimed_ms),
         "clock_ms": span.clock_ms,
     }
 
@@ -124,10 +120,10 @@ def _dispatch_json(dispatch: DispatchSpan) -> dict[str, object]:
         "rounds": [
             {
                 "round_id": each.round_id,
-                "number": as_double(each.number),
+                "number": measures.as_double(each.number),
                 **_span_json(each),
                 "verdict": each.said,
-                "findings": as_double(each.findings),
+                "findings": measures.as_double(each.findings),
             }
             for each in dispatch.rounds
         ],
@@ -141,13 +137,13 @@ class EventWords:
     """Words events; a dispatch and a round are called by name, as their starts say it."""
 
     def __init__(self, events: Iterable[Event]) -> None:
-        self._names: dict[tuple[Entity, object], str] = {}
+        self._names: dict[tuple[types.Entity, object], str] = {}
         for event in events:
             opened = EVENTS[event.name].opens
-            if opened is Entity.DISPATCH:
+            if opened is types.Entity.DISPATCH:
                 name = event.text("dispatch_name")
                 self._names[opened, event.values["dispatch_id"]] = name
-            elif opened is Entity.ROUND:
+            elif opened is types.Entity.ROUND:
                 name = f"round {event.number('round_number')}"
                 self._names[opened, event.values["round_id"]] = name
 
@@ -159,7 +155,7 @@ class EventWords:
         fields = EVENTS[event.name].fields
         for name, value in event.values.items():
             field = fields.get(name)
-            if field is None or name in ENVELOPE or value is None:
+            if field is None or name in registry.ENVELOPE or value is None:
                 continue
             if field.names is not None and field.names is EVENTS[event.name].opens:
                 continue  # it says its own name
@@ -167,9 +163,9 @@ class EventWords:
             if phrase is not None:
                 yield phrase
 
-    def _phrase(self, name: str, field: FieldType, value: object) -> str | None:
+    def _phrase(self, name: str, field: registry.FieldType, value: object) -> str | None:
         called = name.replace("_", " ")
-        if field.names in (Entity.DISPATCH, Entity.ROUND):
+        if field.names in (types.Entity.DISPATCH, types.Entity.ROUND):
             known = self._names.get((field.names, value))
             return known if name in ("dispatch_id", "round_id") else None
         if isinstance(value, bool):

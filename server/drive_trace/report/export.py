@@ -18,8 +18,7 @@ from drive_trace.scorecard.dispatches import Event, Named, named_by
 from drive_trace.scorecard.run_score import STANDINGS, RunScore
 from drive_trace.text.wording import in_json
 from drive_trace.trace.times import epoch_milliseconds
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE, EVENTS, TOKEN_FIELDS, Entity
-from drive_trace.vocabulary.types import Family
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE, EVENTS, TOKEN_FIELDS, Entity, types
 
 CONVENTIONS = "1.41.0"
 """The version of OpenTelemetry's semantic conventions that the ``gen_ai`` names are from."""
@@ -110,7 +109,7 @@ class _Spans:
         if entity is Entity.RUN:
             self.ids[key] = _digest("run", self.run_id)
             # What is recorded on the run afterwards is not part of its time.
-            inside = [e for e in named if EVENTS[e.name].family is not Family.FEEDS] or named
+            inside = [e for e in named if EVENTS[e.name].family is not types.Family.FEEDS] or named
         elif (own := start or end) is None:
             return
         else:

@@ -20,20 +20,16 @@ from drive_trace.comparison.runs import RunManifest, Side, SideFile
 from drive_trace.comparison.traced import Prices, traced
 from drive_trace.json_text import find_member, parse
 from drive_trace.report.event_log import EventLog, TraceLog, by_run
+from drive_trace.scorecard import run_score, scoring
 from drive_trace.scorecard.card import score
-from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import without_lines
 from drive_trace.storage import files as disk
-from drive_trace.storage import finding
-from drive_trace.storage.patterns import MoreFiles, patterns_of
-from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
-from drive_trace.storage.toml_text import Fault
+from drive_trace.storage import finding, patterns, projects, toml_text
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import first_of, printable
 
 MANIFEST_SUFFIX = ".run.json"
 _TRACES = (".jsonl", ".ndjson")
-_MANIFESTS = MoreFiles((f"**/*{MANIFEST_SUFFIX}",))
+_MANIFESTS = patterns.MoreFiles((f"**/*{MANIFEST_SUFFIX}",))
 _NO_MANIFEST = "is no manifest of a run"
 _MANIFEST = msgspec.json.Decoder(RunManifest)
 _MOST_NAMED = 3
@@ -72,11 +68,11 @@ class CaseFile(NamedTuple):
 
     def _inner(self, paths: list[str]) -> list[str]:
         folder = str(Path(self.path).absolute().parent)
-        return [relative(path, folder) for path in paths]
+        return [projects.relative(path, folder) for path in paths]
 
     def _has(self, name: str, run_id: str, inner: list[str]) -> bool:
         said = self.cases[name]
-        return run_id in said or any(patterns_of(said).hold(each) for each in inner)
+        return run_id in said or any(patterns.patterns_of(said).hold(each) for each in inner)
 
 
 def manifests_of(trace: str) -> list[Path]:
@@ -97,8 +93,8 @@ def manifest_beside(trace: str) -> RunManifest | disk.Problem | None:
         return disk.Problem(
             str(found[0]), f"is a second manifest, beside {found[1].name}; keep one"
         )
-    problems: list[FileProblem] = []
-    content = ParsedFiles(_manifest, RunManifest()).read(found[0], problems)
+    problems: list[projects.FileProblem] = []
+    content = projects.ParsedFiles(_manifest, RunManifest()).read(found[0], problems)
     return problems[0].problem if problems else content
 
 
@@ -133,16 +129,16 @@ def read_prices(path: str | None) -> Prices | disk.Problem:
     return read[0].problem if isinstance(read, Sequence) else read
 
 
-def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
+def _manifest(text: str) -> RunManifest | tuple[projects.TextProblem, ...]:
     try:
         manifest = _MANIFEST.decode(text)
     except (ValueError, RecursionError) as error:
-        return (TextProblem(*_why_not(text, str(error))),)
+        return (projects.TextProblem(*_why_not(text, str(error))),)
     root = parse(text).root
     for key in RunManifest.__struct_fields__:  # readers differ in which of two members they take
         second = find_member(root, key, 1)
         if second is not None:
-            return (TextProblem(second.key_span, f"a second `{key}`; keep one"),)
+            return (projects.TextProblem(second.key_span, f"a second `{key}`; keep one"),)
     return manifest
 
 
@@ -156,7 +152,7 @@ def _why_not(text: str, message: str) -> tuple[Span, str]:
         return Span(error.pos, error.pos), f"is not JSON: {error.msg}"
     except (ValueError, RecursionError):
         return Span(0, 0), f"{_NO_MANIFEST}: {message}"
-    fault = next(faults(data, RunManifest), Fault((), message))
+    fault = next(faults(data, RunManifest), toml_text.Fault((), message))
     member = find_member(parse(text).root, str(fault.at[0])) if fault.at else None
     span = member.value.span if member is not None and member.value is not None else Span(0, 0)
     return span, f"{_NO_MANIFEST}: {fault.message}"
@@ -319,7 +315,7 @@ class _SideFiles:
 
     def _runs(
         self,
-        scores: Sequence[RunScore],
+        scores: Sequence[run_score.RunScore],
         files: Sequence[_File],
         cases: CaseFile | None,
         prices: Prices,
@@ -331,7 +327,7 @@ class _SideFiles:
             lost = comparing.lost_in(log.summary)
             for run_id, codes in (*analysis.findings_by_rule().items(), *lost):
                 found_in.setdefault(run_id, set()).update(codes)
-        hashes = [without_lines(log.summary).hashes for log in logs]
+        hashes = [scoring.without_lines(log.summary).hashes for log in logs]
         events = by_run(EventLog(logs, scores).events)
         runs, still_open = [], list[str]()
         for run in scores:

@@ -15,17 +15,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from drive_trace.scorecard.caveats import ILLEGIBLE, Gone, Omitted, Unread
-from drive_trace.scorecard.feed_state import mentions
-from drive_trace.scorecard.scoring import ScoredTrace, stray_grades
+from drive_trace.scorecard import caveats, feed_state, scoring
 from drive_trace.storage import files as disk
 from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
 from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
 from drive_trace.text.frozen import Frozen
-from drive_trace.trace.line import HEAD, fields_named
-from drive_trace.trace.provenance import PROVENANCE_VERSION
+from drive_trace.trace import line, provenance
 
 if TYPE_CHECKING:  # few look at the commits of git
     from drive_trace.storage.histories import Touched
@@ -127,7 +124,7 @@ class NotRead:
 
     def __init__(self, tell: Callable[[str], object] = lambda _: None) -> None:
         """``tell`` is told each in one sentence, as it is come upon."""
-        self.unread: list[Unread] = []
+        self.unread: list[caveats.Unread] = []
         """What could not be read so far."""
         self.left_out: list[disk.LeftOut] = []
         """What the search of folders found and did not read."""
@@ -151,7 +148,7 @@ class NotRead:
         else:
             if self.tells_unread:
                 self._tell(problem.message)
-            self.unread.append(Unread(*problem))
+            self.unread.append(caveats.Unread(*problem))
 
 
 def find_traces(
@@ -206,16 +203,16 @@ def find_real_traces(
 
 def is_missed(reason: str) -> bool:
     """Whether what is left out for a reason may hold a part of any run."""
-    return reason in MISSED or isinstance(reason, Gone)
+    return reason in MISSED or isinstance(reason, caveats.Gone)
 
 
-def omitted(left_out: Sequence[disk.LeftOut]) -> Omitted:
+def omitted(left_out: Sequence[disk.LeftOut]) -> caveats.Omitted:
     """What a search left out, for people and programs."""
-    told = tuple(Unread(*each) for each in left_out if each.reason != Omission.LIBRARY)
+    told = tuple(caveats.Unread(*each) for each in left_out if each.reason != Omission.LIBRARY)
     missed = tuple(each for each in told if is_missed(each.reason))
     of_library = (Omission.LIBRARY, Omission.LIBRARY_WITH_TRACES)
     libraries = tuple(each.path for each in left_out if each.reason in of_library)
-    return Omitted(told, missed, libraries)
+    return caveats.Omitted(told, missed, libraries)
 
 
 def project_of(trace: str) -> str:
@@ -541,10 +538,10 @@ def _looks_like_trace(name: str, path: str) -> bool:
         return False
     try:
         with disk.open_regular(path, is_real=True) as file:
-            while (head := file.read(HEAD)).isspace():
+            while (head := file.read(line.HEAD)).isspace():
                 pass
-            text = (head + file.read(HEAD)).decode("latin-1")
-            return len(fields_named(text)) > 1 and PROVENANCE_VERSION not in text
+            text = (head + file.read(line.HEAD)).decode("latin-1")
+            return len(line.fields_named(text)) > 1 and provenance.PROVENANCE_VERSION not in text
     except (OSError, ValueError):
         return False
 
@@ -562,9 +559,9 @@ def may_be_missed(left_out: disk.Problem, run_ids: Collection[str]) -> bool:
     found = indexed_records(Path(absolute(path))) if is_gone else disk.records_at(path)
     if found is None or isinstance(found, disk.Problem):
         return True
-    trace = ScoredTrace(found)
-    is_unclear = trace.index.is_illegible or bool(stray_grades(trace.lines))
-    return is_unclear or any(mentions(trace.index, each) for each in run_ids)
+    trace = scoring.ScoredTrace(found)
+    is_unclear = trace.index.is_illegible or bool(scoring.stray_grades(trace.lines))
+    return is_unclear or any(feed_state.mentions(trace.index, each) for each in run_ids)
 
 
 def search_folder(trace: str) -> tuple[Path | None, str | None]:
@@ -631,10 +628,10 @@ def runs_in(records: Iterable[str]) -> NamedRuns:
             others.append(record)
     if not others:
         return NamedRuns(frozenset(plain))
-    trace = ScoredTrace(others)
+    trace = scoring.ScoredTrace(others)
     ids = plain.union(trace.index.runs, trace.index.uncounted)
     is_illegible = not plain and trace.index.is_illegible
-    return NamedRuns(frozenset(ids), is_illegible, bool(stray_grades(trace.lines)))
+    return NamedRuns(frozenset(ids), is_illegible, bool(scoring.stray_grades(trace.lines)))
 
 
 def run_ids_in(records: Iterable[str]) -> frozenset[str]:
@@ -677,7 +674,7 @@ def traces_beside(
         else:
             named_in, shown = runs_in(trace.records), shown_as(trace.path)
             if named_in.is_illegible:
-                yield disk.Problem(shown, ILLEGIBLE)
+                yield disk.Problem(shown, caveats.ILLEGIBLE)
             elif named_in.may_grade_any or not named_in.ids.isdisjoint(run_ids()):
                 most -= sum(map(len, trace.records))
                 is_too_much = most < 0

@@ -30,8 +30,7 @@ from typing import TypeAlias
 
 from drive_trace.storage import files as disk
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.text.codec import loads
-from drive_trace.text.spans import stripped
+from drive_trace.text import codec, spans
 
 QUIET = 5.0
 """Seconds without a change after which nobody seems to be writing."""
@@ -136,7 +135,7 @@ def _is_object(data: bytes) -> bool:
     if not data.rstrip().endswith(b"}"):
         return False
     try:
-        return isinstance(loads(data), dict)
+        return isinstance(codec.loads(data), dict)
     except ValueError:
         return False
 
@@ -148,7 +147,7 @@ _EVENT_ID = re.compile(r'"event_id"\s*:\s*"([^"\\]+)"')
 
 def lines_of(records: Iterable[str]) -> list[str]:
     """The records that are not blank, alike whichever way they are ended and marked."""
-    return [line for each in records if (line := stripped(each, "\r\ufeff")).strip()]
+    return [line for each in records if (line := spans.stripped(each, "\r\ufeff")).strip()]
 
 
 def without(lines: Iterable[str], others: Iterable[str]) -> list[str]:

@@ -15,9 +15,8 @@ from typing import NamedTuple
 import msgspec
 
 from drive_trace.json_text import first_string
-from drive_trace.storage import git
+from drive_trace.storage import finding, git
 from drive_trace.storage.files import LARGEST, Problem, read_regular, records_of
-from drive_trace.storage.finding import run_ids_in
 from drive_trace.storage.patterns import RECORD_SUFFIXES, is_trace
 from drive_trace.text.wording import printable, short_hash
 from drive_trace.trace.history import Fate, History, Version, compare
@@ -127,7 +126,7 @@ class Histories:
         """
         for each in history.versions:
             lost = each.lost if each.lost is not None and not each.path else ()
-            for run_id in run_ids_in(each.records[at] for at in lost):
+            for run_id in finding.run_ids_in(each.records[at] for at in lost):
                 yield run_id, each.short + "~1" * (each.subject != _BETWEEN)
 
     def _list(self, root: Path, name: str) -> _Listed | Problem:

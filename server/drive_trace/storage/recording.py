@@ -20,21 +20,16 @@ import msgspec
 
 from drive_trace import __version__
 from drive_trace.authoring import drafts
-from drive_trace.scorecard.caveats import ILLEGIBLE, uncounted_phrases
-from drive_trace.scorecard.feed_state import FeedState, JoinedFeed, mentions
-from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard import caveats, feed_state, run_score
 from drive_trace.scorecard.scoring import ScoredTrace, score_joined
-from drive_trace.storage import appending
+from drive_trace.storage import appending, git
 from drive_trace.storage import files as disk
-from drive_trace.storage.git import is_tracked_without
 from drive_trace.storage.patterns import PROVENANCE_SUFFIX
-from drive_trace.text.frozen import Frozen
-from drive_trace.text.wording import shown
+from drive_trace.text import frozen, wording
 from drive_trace.trace.line import run_of
 from drive_trace.trace.provenance import Origin, digest_of_line, entry_line
 from drive_trace.trace.reading import read_exactly, read_lines
-from drive_trace.vocabulary import COST, EVENTS, GRADE, EventType
-from drive_trace.vocabulary.slips import did_you_mean
+from drive_trace.vocabulary import COST, EVENTS, GRADE, EventType, slips
 
 EMITTED = Origin("emit")
 RECORDED = Origin("record")
@@ -42,7 +37,7 @@ Refuse: TypeAlias = Callable[[Sequence[ScoredTrace]], str | None]
 """Why nothing is recorded of a run in these traces, or None."""
 
 
-class Appended(Frozen, frozen=True):
+class Appended(frozen.Frozen, frozen=True):
     """One event was appended."""
 
     record: str
@@ -51,17 +46,17 @@ class Appended(Frozen, frozen=True):
     """What the caller should know about it, a sentence each."""
 
 
-class Merged(Frozen, frozen=True):
+class Merged(frozen.Frozen, frozen=True):
     """One event of a feed was appended, or would be."""
 
     written: Appended
-    before: JoinedFeed
+    before: feed_state.JoinedFeed
     """The feed in the files of the run, before the event."""
     values: Mapping[str, object]
     """The components of the event."""
     line: int
     """The number of its line, from 1."""
-    score_before: RunScore | None
+    score_before: run_score.RunScore | None
     """The run's score before the event; None if no file knew the run, or for tokens that stand in
     one file alone.
     """
@@ -159,20 +154,20 @@ def _about_trace(
 ) -> tuple[str, ...] | drafts.Refused:
     """Notes for the writer of one whole event, or why the event is refused."""
     slip = _run_meant(draft.run_id, data)
-    notes = (f"no run {shown(draft.run_id)} in the trace; {slip}",) if slip else ()
+    notes = (f"no run {wording.shown(draft.run_id)} in the trace; {slip}",) if slip else ()
     if not draft.event.is_feed:
         return notes
     joined = files.joined(ScoredTrace(disk.records_of(data), path))
     return drafts.erasures(draft, joined) or (*notes, *_passed_over(joined.own))
 
 
-def _passed_over(state: FeedState) -> Iterator[str]:
+def _passed_over(state: feed_state.FeedState) -> Iterator[str]:
     """Lines below the event that counts so far, which do not count either."""
     unknown = [each for each in state.uncounted if each.is_unknown]
     below = [each for each in state.uncounted if not each.is_unknown and state.is_below(each)]
-    for phrase in uncounted_phrases(below):
+    for phrase in caveats.uncounted_phrases(below):
         yield f"{phrase}: what is appended now counts in its place"
-    yield from uncounted_phrases(unknown)
+    yield from caveats.uncounted_phrases(unknown)
 
 
 def record_feed(  # noqa: PLR0913 - what is recorded, and where
@@ -204,7 +199,7 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             joined = files.joined(own)
             merge = _merged(files, own, joined, changes, new_run=new_run)
             if isinstance(merge, drafts.Refused):
-                guess = did_you_mean(run_id, own.index.runs) if merge.for_unknown_run else ""
+                guess = slips.did_you_mean(run_id, own.index.runs) if merge.for_unknown_run else ""
                 hint = f" — {guess}" if guess else ""
                 return merge._replace(reasons=tuple(f"{each}{hint}" for each in merge.reasons))
             draft, stamp, before = merge
@@ -234,11 +229,11 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
 def _merged(
     files: RunFiles,
     own: ScoredTrace,
-    joined: JoinedFeed,
+    joined: feed_state.JoinedFeed,
     changes: Mapping[str, object],
     *,
     new_run: bool,
-) -> tuple[drafts.Draft, drafts.Stamp, RunScore | None] | drafts.Refused:
+) -> tuple[drafts.Draft, drafts.Stamp, run_score.RunScore | None] | drafts.Refused:
     """What counts of a run's feed with its changes, and the run's score before."""
     feed, run_id = files.feed, files.run_id
     draft = drafts.draft_merged(feed, run_id, joined, changes, new_run=new_run)
@@ -286,7 +281,7 @@ def _opened(
     yield None, data
 
 
-def _stamp_after(joined: JoinedFeed) -> drafts.Stamp:
+def _stamp_after(joined: feed_state.JoinedFeed) -> drafts.Stamp:
     """A stamp with another ``ts`` than the event that counts: of the files of a run, the one with
     the later ``ts`` counts.
     """
@@ -324,7 +319,7 @@ def _write(
 def _about_record(path: str, *, is_first: bool, is_empty: bool) -> Iterator[str]:
     """What has to be known at once of the record of a trace, before it got an entry."""
     name = f"{Path(path).name}{PROVENANCE_SUFFIX}"
-    is_apart = is_tracked_without(path, PROVENANCE_SUFFIX) if is_first or is_empty else None
+    is_apart = git.is_tracked_without(path, PROVENANCE_SUFFIX) if is_first or is_empty else None
     if is_first and is_apart is not None:
         yield f"{name} records where the events come from: commit it beside the trace"
     elif not is_first and is_empty and not is_apart:
@@ -387,7 +382,7 @@ class RunFiles:
         found = [own if each == self.path else self._known[each].trace for each in self._paths]
         return [each for each in found if each is not None]
 
-    def joined(self, own: ScoredTrace) -> JoinedFeed:
+    def joined(self, own: ScoredTrace) -> feed_state.JoinedFeed:
         """The feed in the files that have the run, and in the trace itself."""
         files = [
             each.feed_state(self.feed, self.run_id)
@@ -395,7 +390,7 @@ class RunFiles:
             if each is own or self._known[each.path].names_run
         ]
         (mine,) = (each for each in files if each.path == self.path)
-        return JoinedFeed(mine, files)
+        return feed_state.JoinedFeed(mine, files)
 
     def _read(self, path: str, version: tuple[int, ...]) -> _FileBeside:
         provenance, records = disk.provenance_beside(path), disk.records_at(path)
@@ -403,8 +398,8 @@ class RunFiles:
             raise appending.AppendError(*records)
         trace = ScoredTrace(records, path, provenance)
         if trace.index.is_illegible:
-            raise appending.AppendError(path, ILLEGIBLE)
-        names_run = mentions(trace.index, self.run_id)
+            raise appending.AppendError(path, caveats.ILLEGIBLE)
+        names_run = feed_state.mentions(trace.index, self.run_id)
         state = trace.feed_state(self.feed, self.run_id)
         concerns = names_run or state.uncounted
         return _FileBeside(version, names_run, trace if concerns else None)
@@ -426,6 +421,6 @@ def _run_meant(run_id: str, data: bytes) -> str:
     """
     names, numbers = runs_named(data), _DIGITS.findall(run_id)
     alike = [each for each in names if _DIGITS.findall(each) == numbers]
-    meant = did_you_mean(run_id, alike) if run_id not in names else ""
+    meant = slips.did_you_mean(run_id, alike) if run_id not in names else ""
     lines = read_lines(disk.records_of(data), only_score=True) if meant else ()
     return "" if any(line.event is not None and run_of(line) == run_id for line in lines) else meant

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
+from drive_trace.storage import appending, patterns
 from drive_trace.storage import files as disk
-from drive_trace.storage.appending import AppendError, locked_trace, sync_folder
-from drive_trace.storage.patterns import BASELINE_NAME, is_trace
 from drive_trace.text.codec import loads
 
 
@@ -26,7 +25,7 @@ def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
             temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     try:
-        sync_folder(path.parent)
+        appending.sync_folder(path.parent)
     except OSError as error:
         raise OSError(error.errno, f"{error.strerror}; {_UNSYNCED}") from error
 
@@ -67,12 +66,12 @@ def replace_content(path: str, before: bytes, after: bytes) -> disk.Problem | No
         return disk.Problem(path, f"not written: {error.strerror}; {hint}")
     except OSError as error:
         return disk.Problem(path, f"is not fixed: {disk.why(error)}")
-    except AppendError as error:
+    except appending.AppendError as error:
         cause = error.__cause__
         phrase = disk.why(cause) if isinstance(cause, OSError) else error.problem.reason
         return disk.Problem(path, f"is not fixed: {phrase}")
     try:
-        sync_folder(real.parent)
+        appending.sync_folder(real.parent)
     except OSError as error:
         return Unsynced(path, f"is fixed: {disk.why(error)}; {_UNSYNCED}")
     return None
@@ -80,7 +79,7 @@ def replace_content(path: str, before: bytes, after: bytes) -> disk.Problem | No
 
 def _kept_by_us(real: Path) -> AbstractContextManager[object]:
     # Windows replaces no file that is open.
-    return nullcontext() if os.name == "nt" else locked_trace(str(real), create=False)
+    return nullcontext() if os.name == "nt" else appending.locked_trace(str(real), create=False)
 
 
 @contextmanager
@@ -117,7 +116,7 @@ def _umask() -> int:
 
 
 _TRACE = "is not written: {} must not take the place of a trace"
-_SETTINGS_NAMES = (".toml", BASELINE_NAME)
+_SETTINGS_NAMES = (".toml", patterns.BASELINE_NAME)
 _SETTINGS = "is not written: a report must not take the place of a configuration or a baseline"
 _INPUT = "is not written: a report must not take the place of what it is made from"
 _DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")
@@ -154,7 +153,7 @@ def write_table(path: str, data: Iterable[bytes]) -> disk.Problem | None:
     """
     try:
         real = disk.inside(path)
-        if any(map(is_trace, (Path(path), real))) or _holds_events(real):
+        if any(map(patterns.is_trace, (Path(path), real))) or _holds_events(real):
             return disk.Problem(path, _TRACE.format("a table"))
         return _written(path, real, data)
     except (OSError, ValueError) as error:

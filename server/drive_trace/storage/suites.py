@@ -18,16 +18,13 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
+from drive_trace.comparison import statistics, traced
 from drive_trace.comparison.answer import MARGIN, CostRule
 from drive_trace.comparison.power import levels_for_two
 from drive_trace.comparison.runs import RunManifest, Side
-from drive_trace.comparison.statistics import ALPHA
-from drive_trace.comparison.traced import Prices
 from drive_trace.grading.prompts import hash_of
-from drive_trace.storage.files import cache_folder, read_regular
+from drive_trace.storage import files, projects, replace
 from drive_trace.storage.processes import runs_nothing
-from drive_trace.storage.projects import absolute
-from drive_trace.storage.replace import write_whole
 from drive_trace.storage.toml_models import Inner, Text, Word
 from drive_trace.text.wording import listed
 
@@ -146,11 +143,11 @@ class Suite(Struct, frozen=True, forbid_unknown_fields=True):
     qa: GateOf | None = None
     """The gate of all cases."""
     judge: JudgeOf | None = None
-    prices: Prices = {}
+    prices: traced.Prices = {}
     """By the model; ``*`` is any other."""
     margin: Share = MARGIN
     """A lower cost decides only if the rate of CORRECT runs is lower by this at most."""
-    alpha: Annotated[float, Meta(ge=0.0001, lt=1)] = ALPHA
+    alpha: Annotated[float, Meta(ge=0.0001, lt=1)] = statistics.ALPHA
     """How often comparisons of sides that are alike may find a difference."""
     time: Literal["working", "clock"] = "working"
     """Which time may decide."""
@@ -272,15 +269,15 @@ def earlier_look(
     one; None where none is known. This one is remembered. What is remembered may be deleted at any
     time: it decides nothing.
     """
-    path, looks = cache_folder() / "looks.json", list[_Look]()
+    path, looks = files.cache_folder() / "looks.json", list[_Look]()
     with suppress(OSError, ValueError):
-        looks = msgspec.json.decode(read_regular(path), type=list[_Look])
-    plan = hash_of(absolute(suite))[:12] if suite is not None else ""
+        looks = msgspec.json.decode(files.read_regular(path), type=list[_Look])
+    plan = hash_of(projects.absolute(suite))[:12] if suite is not None else ""
     now = _Look(_runs_of(sides[0]), _runs_of(sides[1]), plan, *look)
     if all(now[:2]) and now not in looks:  # of no runs all are a part
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, msgspec.json.encode([*looks[1 - _REMEMBERED :], now]))
+            replace.write_whole(path, msgspec.json.encode([*looks[1 - _REMEMBERED :], now]))
     before = [each for each in looks if each.warns(now)]
     most = max(before, key=lambda each: len(each[0]) + len(each[1]), default=None)
     return most and (len(most[0]), len(most[1]))
@@ -288,4 +285,4 @@ def earlier_look(
 
 def _runs_of(side: Side) -> frozenset[str]:
     paths = ((part.path, run.run_id) for run in side.runs for part in run.score.parts)
-    return frozenset(hash_of(f"{absolute(path)}\0{run_id}")[:12] for path, run_id in paths)
+    return frozenset(hash_of(f"{projects.absolute(path)}\0{run_id}")[:12] for path, run_id in paths)

@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from drive_trace.linter.rules import GROUPS, RULES, SETTABLE, selected
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
+from drive_trace.storage import files, patterns, projects, replace
 from drive_trace.storage.configuration import (
     CONFIGURATION_NAME,
     INNER_PATH,
@@ -25,10 +26,6 @@ from drive_trace.storage.configuration import (
     Rules,
     SeverityWord,
 )
-from drive_trace.storage.files import Problem, inside, may_be_there, read_regular, why
-from drive_trace.storage.patterns import is_pattern
-from drive_trace.storage.projects import FileProblem, ParsedFiles, Project, TextProblem, shown_path
-from drive_trace.storage.replace import write_whole
 from drive_trace.storage.toml_text import Fault, KeyPath, problems_at, read_toml
 from drive_trace.text.wording import listed, printable
 from drive_trace.text.wording import shown as shown_json
@@ -65,7 +62,7 @@ class CasePattern(str):
 
     def __new__(cls, text: str) -> CasePattern:
         """Raises TypeError where it means nothing."""
-        if not text.strip() or not is_pattern(text):
+        if not text.strip() or not patterns.is_pattern(text):
             raise TypeError
         return super().__new__(cls, text)
 
@@ -98,20 +95,20 @@ class CasesOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"all cases have more than {_MOST_PATTERNS:,} patterns")
 
 
-def read_as(path: Path, kind: type[T]) -> T | Sequence[FileProblem]:
+def read_as(path: Path, kind: type[T]) -> T | Sequence[projects.FileProblem]:
     """Read a file that somebody has named."""
-    problems: list[FileProblem] = []
-    read = ParsedFiles[T | None](lambda text: read_table(text, kind), None).read(
+    problems: list[projects.FileProblem] = []
+    read = projects.ParsedFiles[T | None](lambda text: read_table(text, kind), None).read(
         path, problems, is_named=True
     )
     return problems if read is None else read
 
 
-def read_table(text: str, kind: type[T]) -> T | tuple[TextProblem, ...]:
+def read_table(text: str, kind: type[T]) -> T | tuple[projects.TextProblem, ...]:
     """A document as a table of ours, or the first problems with it, in their order."""
     text = text.replace("\r\n", "\n")
     data = read_toml(text)
-    if isinstance(data, TextProblem):
+    if isinstance(data, projects.TextProblem):
         return (data,)
     found = [*faults(data, kind)]
     return problems_at(text, found) if found else _converted(data, kind)
@@ -306,24 +303,24 @@ _SPECIAL = re.compile(r"[*?\[]| $")
 """What means something in a pattern, or ends it."""
 
 
-def turn_off(project: Project, code: str, trace: str | None) -> Problem | str:
+def turn_off(project: projects.Project, code: str, trace: str | None) -> files.Problem | str:
     """Turn a rule off in a project's configuration, for one trace or for all. A trace is named as
     by :meth:`Project.path_of`. Comments and layout of the configuration stay. Returns the name of
     the file, or why it is as it was.
     """
     path = project.configuration_path or project.folder / CONFIGURATION_NAME
-    shown = shown_path(path)
+    shown = projects.shown_path(path)
     if project.problems:
         return project.problems[0].problem
     try:
-        text = read_regular(path).decode("utf-8-sig") if may_be_there(path) else ""
+        text = files.read_regular(path).decode("utf-8-sig") if files.may_be_there(path) else ""
         changed = _without_rule(text, code, trace)
         if changed is None:
-            return Problem(shown, f"cannot be changed by a tool: turn {code} off by hand")
-        write_whole(inside(path), changed.encode())
+            return files.Problem(shown, f"cannot be changed by a tool: turn {code} off by hand")
+        replace.write_whole(files.inside(path), changed.encode())
     except (OSError, UnicodeDecodeError) as error:
-        reason = why(error) if isinstance(error, OSError) else "it is not UTF-8"
-        return Problem(shown, f"cannot be changed: {reason}")
+        reason = files.why(error) if isinstance(error, OSError) else "it is not UTF-8"
+        return files.Problem(shown, f"cannot be changed: {reason}")
     return shown
 
 

@@ -109,7 +109,7 @@ from drive_trace.linter.rule import (
     Span,
     WholeTrace,
 )
-from drive_trace.text.wording import are, fields_listed, printable
+from drive_trace.text import wording
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path, event_of
 from drive_trace.trace.places import member_at, resolve, syntax_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, FieldType, ObjectShape
@@ -131,13 +131,12 @@ def _check(subject: LineDiagnostic) -> Findings:
     diagnostic, line = subject.diagnostic, subject.line
     path = diagnostic.path
     if isinstance(diagnostic.found, tuple):
-        wrapper = printable(str(path[0]))
-        message = (
-            f"events are flat: {fields_listed(diagnostic.found)} must stand beside the envelope"
-        )
+        wrapper = wording.printable(str(path[0]))
+        names = wording.fields_listed(diagnostic.found)
+        message = f"events are flat: {names} must stand beside the envelope"
         yield subject.finding(RULE, f"{message}, not inside `{wrapper}`", Place(Part.KEY, path))
     elif diagnostic.field is not None:
-        name, key = diagnostic.field.name, printable(str(path[-1]))
+        name, key = diagnostic.field.name, wording.printable(str(path[-1]))
         message = f"`{name}` is missing: did you write it as `{key}`?"
         if not _is_in_unit(diagnostic):
             message = f"`{name}` is missing: is `{key}` the same in another unit?"
@@ -145,7 +144,8 @@ def _check(subject: LineDiagnostic) -> Findings:
     else:
         missing = _missing(line, diagnostic)
         expected = "" if len(missing) > 1 else f": expected {missing[0].describe()}"
-        message = f"{fields_listed(diagnostic.names)} {are(len(missing))} missing{expected}"
+        names = wording.fields_listed(diagnostic.names)
+        message = f"{names} {wording.are(len(missing))} missing{expected}"
         yield subject.finding(RULE, message, _anchor(line, path))
 
 
@@ -242,7 +242,7 @@ def _renames(finding: Finding, trace: WholeTrace) -> Fixes:
         if _is_in_unit(each)
     }
     if len(slips) > 1:
-        title = f"Rename {_all_of(slips)} keys: {fields_listed(slips)}"
+        title = f"Rename {_all_of(slips)} keys: {wording.fields_listed(slips)}"
         yield _rename(line, [*slips.values()], passed, title)
     yield _rename(line, [slip], passed, f"Rename to `{slip.field.name}`")
 
@@ -314,7 +314,7 @@ def _flatten(line: Line, wrapper: str) -> Fixes:
         return  # of a key that stands twice, one value is lost
     is_certain = event_of(line) is not None and not names_a_feed(line.text)
     yield Fix(
-        f"Flatten `{printable(wrapper)}`",
+        f"Flatten `{wording.printable(wrapper)}`",
         Level.SAFE if is_certain else Level.BY_HAND,
         (
             Edit(line, Span(member.key_span.start, inner[0].key_span.start), ""),

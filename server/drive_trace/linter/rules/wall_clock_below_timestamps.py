@@ -25,21 +25,19 @@ EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7499000}
 """
 
-from drive_trace.linter.courses import TOLERANCES, misclaimed
-from drive_trace.linter.edits import replace_with_measured
-from drive_trace.linter.rule import Findings, Rule, Run, Severity
+from drive_trace.linter import courses, edits, rule
 
 
-def _check(run: Run, tolerance_ms: float, tolerance_percent: float) -> Findings:
-    return misclaimed(RULE, run, (tolerance_ms, tolerance_percent), -1)
+def _check(run: rule.Run, tolerance_ms: float, tolerance_percent: float) -> rule.Findings:
+    return courses.misclaimed(RULE, run, (tolerance_ms, tolerance_percent), -1)
 
 
-RULE = Rule(
-    Severity.INFORMATION,
+RULE = rule.Rule(
+    rule.Severity.INFORMATION,
     _check,
-    fixes=replace_with_measured,
+    fixes=edits.replace_with_measured,
     distrusts="claims",
-    options=TOLERANCES,
+    options=courses.TOLERANCES,
     sums="durations are off",
     sums_as="too short",
     sums_among=("dispatch-end", "round-end"),

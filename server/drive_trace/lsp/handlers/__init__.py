@@ -19,10 +19,9 @@ from drive_trace.features.results import CannotMake, View, point_at
 from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.lsp.rpc.capabilities import Client
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
+from drive_trace.lsp.workspace import client_settings, open_traces
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.linting import Linting, Publisher
-from drive_trace.lsp.workspace.open_traces import OpenTrace, check_unchanged
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage.files import Problem
 from drive_trace.trace.document import Point
@@ -33,9 +32,9 @@ Result = TypeVar("Result")
 class TraceRequest(NamedTuple):
     """The open trace that a request is about, and who sent it."""
 
-    trace: OpenTrace
+    trace: open_traces.OpenTrace
     client: Client
-    settings: Settings
+    settings: client_settings.Settings
     runs: WorkspaceRuns
     following: Following
     edits: int
@@ -71,7 +70,7 @@ class TraceRequest(NamedTuple):
 
     def check_unchanged(self) -> None:
         """Raise JsonRpcContentModified if the trace has changed since the request came."""
-        check_unchanged(self.trace, self.edits)
+        open_traces.check_unchanged(self.trace, self.edits)
 
     async def on_others(self, run_id: str, work: Callable[[Analysis, str], Result]) -> list[Result]:
         """The results of some work on each other trace that holds a run, after a look at these."""
@@ -162,7 +161,7 @@ class Services(NamedTuple):
     protocol: TraceProtocol
     runs: WorkspaceRuns
     following: Following
-    settings: ClientSettings
+    settings: client_settings.ClientSettings
     linting: Linting
     publisher: Publisher
 

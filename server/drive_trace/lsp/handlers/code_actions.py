@@ -15,21 +15,18 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from drive_trace.features import filling, findings, new_events
+from drive_trace.features import filling, findings, new_events, runs
 from drive_trace.features.results import CannotMake, JsonText, as_edits, workspace_edits
-from drive_trace.features.runs import Joined
 from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import RULES
 from drive_trace.lsp import handlers
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import check_unchanged
+from drive_trace.storage import recording, toml_models
 from drive_trace.storage.linked_files import length_and_sha256, linked_files
 from drive_trace.storage.projects import add_known
-from drive_trace.storage.recording import new_stamp
-from drive_trace.storage.toml_models import turn_off
-from drive_trace.trace.document import Point
-from drive_trace.trace.times import epoch_milliseconds
+from drive_trace.trace import document, times
 
 APPLY_ACTION = "driveTrace.applyAction"
 """The command that has the client apply an action's edit."""
@@ -62,7 +59,7 @@ async def made_when_picked(request: handlers.TraceRequest | None, data: Any) -> 
 def _picked(request: handlers.TraceRequest, data: Mapping[str, Any]) -> findings.Changes:
     analysis, record = request.analysis, data["record"]
     lines = analysis.document.lines
-    at = Point(min(max(record, 0), len(lines) - 1), 0)
+    at = document.Point(min(max(record, 0), len(lines) - 1), 0)
     found = analysis.findings_of(lines[at.record])
     only = [data["kind"]]
     known = filling.known_offers(analysis, at, only)
@@ -76,7 +73,7 @@ def _making(
 ) -> Callable[[], findings.Changes]:
     if isinstance(offer.make, findings.FixAll):
         return _fixing(request, offer.make.rule)
-    return partial(offer.make, new_stamp())
+    return partial(offer.make, recording.new_stamp())
 
 
 def _fixing(request: handlers.TraceRequest, rule: str | None) -> Callable[[], findings.Changes]:
@@ -96,7 +93,7 @@ _GRACE_MS = 60_000
 
 def _is_as_then(file: Path | None, ts: str | None) -> bool:
     """Whether a file is there, and has not changed since a line was written."""
-    then = epoch_milliseconds(ts)
+    then = times.epoch_milliseconds(ts)
     try:
         changed = file.stat().st_mtime * 1000 if file is not None else math.inf
     except OSError:
@@ -135,7 +132,7 @@ def _code_action(request: handlers.TraceRequest, params: types.CodeActionParams)
 
 
 def _offered(
-    request: handlers.TraceRequest, params: types.CodeActionParams, joined: Joined
+    request: handlers.TraceRequest, params: types.CodeActionParams, joined: runs.Joined
 ) -> list[object]:
     only, at, end = params.context.only, *map(request.point, (params.range.start, params.range.end))
     found = list(findings.touched(request.view, params))
@@ -159,9 +156,9 @@ def _offered(
 
 def _offers(  # noqa: PLR0913 - the request, its place, and what is known already
     request: handlers.TraceRequest,
-    at: Point,
+    at: document.Point,
     only: object,
-    joined: Joined,
+    joined: runs.Joined,
     found: Sequence[Finding],
     *,
     is_crowded: bool = False,
@@ -293,7 +290,7 @@ class ProjectCommands(handlers.Handlers):
         async with self._writing:
             project = await self._linting.project_now(uri)
             trace = project.path_of(path) if is_here else None
-            file = handlers.done(await in_thread(turn_off, project, code, trace))
+            file = handlers.done(await in_thread(toml_models.turn_off, project, code, trace))
         message = f"{code} is off for {'this file' if is_here else 'the project'} now: see {file}"
         (options,) = await self._linting.options_now([uri])
         if options.rules.severity(RULES[code]) is not None:

@@ -29,9 +29,8 @@ from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.run_score import RunScore, recorded_in
 from drive_trace.scorecard.scoring import TraceSummary
 from drive_trace.stopping import unless_stopped
+from drive_trace.storage import finding, followed_file
 from drive_trace.storage.files import provenance_beside
-from drive_trace.storage.finding import project_of
-from drive_trace.storage.followed_file import FollowedFile
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.provenance import ProvenanceRecord
@@ -144,7 +143,7 @@ class Reports(Handlers):
         summary = FleetSummary(has_findings=True)  # they are in the reports of the runs
         rows, files = [], list[dict[str, object]]()
         for _, (score, _, uris, *_) in self._runs.judged(own):
-            rows.append(row_of(score, project_of(score.parts[0].path), None))
+            rows.append(row_of(score, finding.project_of(score.parts[0].path), None))
             summary.add(rows[-1])
             files.append({"uri": uris[0], "starts": None, "runId": score.run_id})
         paths = {str(each["runId"]): path_of(str(each["uri"])) for each in files}
@@ -218,7 +217,7 @@ class Reports(Handlers):
 def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
     """A trace that is no part of the workspace, and is not kept for that reason."""
     provenance = provenance_beside(str(path))
-    records = FollowedFile(path, MOST_BYTES).look(anew=True)
+    records = followed_file.FollowedFile(path, MOST_BYTES).look(anew=True)
     if not isinstance(records, list):
         return None
     return _text(Analysis(records, path=str(path), provenance=provenance), run_id, name)

@@ -13,13 +13,10 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.analysis import Analysis
-from drive_trace.features import hover, navigation, results, structure
+from drive_trace.features import findings, hover, navigation, referents, results, runs, structure
 from drive_trace.features import semantic_tokens as tokens
 from drive_trace.features.completion import completion, resolve_completion
-from drive_trace.features.findings import format_document, format_range
-from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import CannotMake, JsonText, View, joined, range_of
-from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.lsp.handlers import TraceRequest, done, handles, refusal, resolves
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.threads import in_thread
@@ -37,7 +34,7 @@ from drive_trace.vocabulary import Entity
 def _hover(request: TraceRequest, params: types.HoverParams) -> types.Hover | None:
     point = request.point(params.position)
     run_id = run_id_of(request.analysis.document.lines[point.record])
-    options = HoverOptions(
+    options = referents.HoverOptions(
         uri=request.trace.uri,
         now=datetime.now(UTC),
         url_of=request.trace.options.url_of,
@@ -54,14 +51,14 @@ def _hover(request: TraceRequest, params: types.HoverParams) -> types.Hover | No
     shows_other_traces=True,
 )
 def _code_lens(request: TraceRequest, _params: types.CodeLensParams) -> list[types.CodeLens]:
-    return code_lenses(request.analysis, request.trace.uri, request.settings.lens)
+    return runs.code_lenses(request.analysis, request.trace.uri, request.settings.lens)
 
 
 @resolves(types.CODE_LENS_RESOLVE)
 def _resolve_lens(_client: Client, request: TraceRequest | None, lens: types.CodeLens) -> object:
     if request is None:
-        return resolve_lens(None, lens)
-    return resolve_lens(request.analysis, lens, request.joined)
+        return runs.resolve_lens(None, lens)
+    return runs.resolve_lens(request.analysis, lens, request.joined)
 
 
 @handles(types.TEXT_DOCUMENT_INLAY_HINT, if_closed=())
@@ -218,12 +215,12 @@ def _resolve_completion(
 
 @handles(types.TEXT_DOCUMENT_FORMATTING, if_closed=())
 def _formatting(request: TraceRequest, _params: types.DocumentFormattingParams) -> JsonText:
-    return format_document(request.view)
+    return findings.format_document(request.view)
 
 
 @handles(types.TEXT_DOCUMENT_RANGE_FORMATTING, if_closed=())
 def _range_formatting(request: TraceRequest, params: types.DocumentRangeFormattingParams) -> object:
-    return format_range(request.view, params.range)
+    return findings.format_range(request.view, params.range)
 
 
 @handles(types.TEXT_DOCUMENT_PREPARE_RENAME)

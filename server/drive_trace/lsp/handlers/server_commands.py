@@ -12,29 +12,25 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.analysis import events_of_run
-from drive_trace.authoring.drafts import draft_of_record
-from drive_trace.authoring.emitting import Wanted
+from drive_trace.authoring import drafts, emitting
 from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
 from drive_trace.features.runs import SHOW_RUN, JoinedRun, choices
 from drive_trace.lsp.handlers import Handlers, TraceRequest, done, refusal, says_yes, show_document
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_when_picked
-from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.messages import CONTENT_SCHEME
-from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.rpc import capabilities, messages, threads
 from drive_trace.storage.emitting import filled
 from drive_trace.storage.files import why
 from drive_trace.storage.linked_files import write_run_page
 from drive_trace.storage.recording import NewEvent, append_events, new_stamp, record_feed
-from drive_trace.trace.line import Line
-from drive_trace.trace.provenance import Origin
+from drive_trace.trace import line, provenance
 from drive_trace.vocabulary import GRADE
 
 APPEND = "driveTrace.append"
 """The command that appends an event to the file of an open trace."""
 EMIT = "driveTrace.emit"
 """The command that does the same with an event that is filled in and checked as by ``emit``."""
-_EDITOR = Origin("editor")
+_EDITOR = provenance.Origin("editor")
 
 
 class ServerCommands(Handlers):
@@ -53,12 +49,12 @@ class ServerCommands(Handlers):
             self._protocol.show_message(run.title)
             return card
         if client.reads_contents:
-            address = f"{CONTENT_SCHEME}:/run.md?{quote(json.dumps([uri, run_id]))}"
+            address = f"{messages.CONTENT_SCHEME}:/run.md?{quote(json.dumps([uri, run_id]))}"
             await show_document(self._protocol, address)
             return card
         try:
             lines = tuple(request.analysis.document.lines)  # as they are now; typing goes on
-            page = await in_thread(lambda: write_run_page(uri, run_id, page_of(run, lines)))
+            page = await threads.in_thread(lambda: write_run_page(uri, run_id, page_of(run, lines)))
         except OSError as error:
             problem = f"its page could not be written: {why(error)}"
             self._protocol.show_message(f"{run.title} ({problem})")
@@ -84,7 +80,7 @@ class ServerCommands(Handlers):
             raise JsonRpcInvalidParams(f"{RECORD_GRADE}: changes are components of a grade")
         if argument.get("inFile") is True:
             path, beside = await self._files(uri, run_id)
-            merged = await in_thread(
+            merged = await threads.in_thread(
                 lambda: record_feed(path, GRADE, run_id, changes, beside=beside, origin=_EDITOR)
             )
             recorded = done(merged)
@@ -101,10 +97,10 @@ class ServerCommands(Handlers):
         and a time of this moment. The result has what the person should know about it.
         """
         uri, record = _strings(APPEND, argument, "uri", "record")
-        draft = done(draft_of_record(record))
+        draft = done(drafts.draft_of_record(record))
         path, beside = await self._files(uri, draft.run_id)
         events, others = [NewEvent(draft, _EDITOR)], {draft.run_id: beside}
-        written = done(await in_thread(lambda: append_events(path, events, others)))
+        written = done(await threads.in_thread(lambda: append_events(path, events, others)))
         return {"notes": [note for each in written for note in each.notes]}
 
     async def emit(self, argument: Any = None) -> dict[str, object]:
@@ -114,20 +110,20 @@ class ServerCommands(Handlers):
         """
         uri, event = _strings(EMIT, argument, "uri", "event")
         fields, run_id = argument.get("fields", {}), argument.get("runId")
-        path = path_of(self._open(uri).trace.uri)
+        path = capabilities.path_of(self._open(uri).trace.uri)
         if path is None or not isinstance(fields, dict) or not isinstance(run_id, str | None):
             raise JsonRpcInvalidParams(f"{EMIT} takes a file, an event, its fields and a run's id")
         if event == GRADE:
             reason = "a grade is recorded by a person, by a gate, or by a calibrated judge"
             raise refusal(reason)
-        wanted = {"": Wanted(event, fields)}
+        wanted = {"": emitting.Wanted(event, fields)}
         make = partial(filled, wanted, path=str(path), run_id=run_id)
-        (written,) = done(await in_thread(append_events, str(path), make))
+        (written,) = done(await threads.in_thread(append_events, str(path), make))
         return {"record": written.record, "notes": list(written.notes)}
 
     async def _files(self, uri: str, run_id: str) -> tuple[str, list[str]]:
         """The file of an open trace, and the others that its run stands in."""
-        request, path = self._open(uri), path_of(uri)
+        request, path = self._open(uri), capabilities.path_of(uri)
         if path is None:
             raise JsonRpcInvalidParams(f"{uri} is no file")
         await request.following.settled()
@@ -137,7 +133,7 @@ class ServerCommands(Handlers):
         if run.lack is not None:
             reason = f"What other files say of the run is not known; {run.lack}."
             raise refusal(reason)
-        others = (path_of(each) for each in run.uris if each != run.own_uri)
+        others = (capabilities.path_of(each) for each in run.uris if each != run.own_uri)
         return str(path), [str(each) for each in others if each is not None]
 
     def _open(self, uri: str) -> TraceRequest:
@@ -152,7 +148,7 @@ class ServerCommands(Handlers):
         return response is not None and says_yes(response.result, "applied")
 
 
-def page_of(run: JoinedRun, lines: Sequence[Line]) -> str:
+def page_of(run: JoinedRun, lines: Sequence[line.Line]) -> str:
     """The page of a run: its card over all files, and the report on the events of this one. The
     time grows with the number of events.
     """

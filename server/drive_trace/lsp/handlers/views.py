@@ -12,14 +12,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from drive_trace.features import new_events
-from drive_trace.features.events import event_json, page_json
-from drive_trace.features.results import JsonText, dumps
+from drive_trace.features import events, new_events, results
 from drive_trace.features.runs import RunFile, headlines_of, run_at_json, run_json, run_near
-from drive_trace.lsp.handlers import Handlers, OwnHandlers, Services, TraceRequest, done
-from drive_trace.lsp.handlers.reports import NO_RUN
-from drive_trace.lsp.rpc import messages
-from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.handlers import Handlers, OwnHandlers, Services, TraceRequest, done, reports
+from drive_trace.lsp.rpc import capabilities, messages
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import real_path
 from drive_trace.lsp.workspace.runs import RunPart, beside_of
@@ -43,7 +39,7 @@ class Views(Handlers):
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
-        self._shared: SharedWork[JsonText] = SharedWork()
+        self._shared: SharedWork[results.JsonText] = SharedWork()
         self.handlers: OwnHandlers = {
             "driveTrace/runs": (messages.RunsParams, self._all_runs),
             "driveTrace/runAt": (types.TextDocumentPositionParams, self._run_at),
@@ -64,7 +60,7 @@ class Views(Handlers):
             await self._following.settled()
         return await self._shared.result_of("runs", self._runs_now)
 
-    async def _runs_now(self) -> JsonText:
+    async def _runs_now(self) -> results.JsonText:
         await self._following.known()
         counts = await self._count_closed()
         return await self._runs.open.readers.read_anew(lambda: self._runs_json(counts))
@@ -86,7 +82,7 @@ class Views(Handlers):
 
         return await in_thread(counts)
 
-    def _runs_json(self, closed: _Counts) -> JsonText:
+    def _runs_json(self, closed: _Counts) -> results.JsonText:
         runs = [*self._runs.judged(self._runs.all_runs())]
         counts = dict(closed)
         opened = {part.uri: part.trace for (_, parts), _ in runs for part in parts}
@@ -97,13 +93,13 @@ class Views(Handlers):
         found: list[bytes] = []
         for (folder, parts), run in unless_stopped(runs):
             name = folder.name if folder is not None and len(folders) > 1 else None
-            found.append(dumps(run_json(run, name, _files(parts, counts))))
+            found.append(results.dumps(run_json(run, name, _files(parts, counts))))
         count = sum(self._runs.waiting(each) or 0 for each in folders)
         unread = [each for folder in folders for each in self._runs.not_read(folder)]
         card = ScoreCard(tuple(joined.run for _, joined in runs), (), tuple(unread))
-        summary = dumps([*headlines_of(card, is_final=count == 0)])
+        summary = results.dumps([*headlines_of(card, is_final=count == 0)])
         members = b",".join(found), count, summary
-        return JsonText(b'{"runs":[%b],"unread":%d,"summary":%b}' % members)
+        return results.JsonText(b'{"runs":[%b],"unread":%d,"summary":%b}' % members)
 
     def _run_at(self, params: types.TextDocumentPositionParams) -> object:
         self._publisher.has_views = True
@@ -146,7 +142,7 @@ class Views(Handlers):
             and run_id is not None
             and not new_events.can_append(request.analysis, run_id)
         ):
-            raise JsonRpcInvalidParams(NO_RUN)
+            raise JsonRpcInvalidParams(reports.NO_RUN)
         return request
 
     # The lines of an open trace
@@ -157,7 +153,7 @@ class Views(Handlers):
         if request is None:
             return None
         return await request.runs.open.readers.read_anew(
-            lambda: page_json(request.analysis, params.first)
+            lambda: events.page_json(request.analysis, params.first)
         )
 
     def _event(self, params: messages.EventParams) -> object:
@@ -165,7 +161,7 @@ class Views(Handlers):
         if request is None or params.line < 0:
             return None
         at = request.analysis.document.point_at(Position(params.line, 0), request.client.encoding)
-        return event_json(request.analysis, at.record)
+        return events.event_json(request.analysis, at.record)
 
     # Two sides of runs
 
@@ -204,7 +200,7 @@ class Views(Handlers):
     def _side(self, name: str, uris: Sequence[str], runs: Collection[str] | None) -> Side:
         from drive_trace.storage.compared_sides import read_side  # noqa: PLC0415 - as above
 
-        given = [path for uri in uris if (path := path_of(uri)) is not None]
+        given = [path for uri in uris if (path := capabilities.path_of(uri)) is not None]
         traces = self._traces(given)
         if not traces:
             raise JsonRpcInvalidParams(f"the {name} has no trace of the workspace")

@@ -11,14 +11,12 @@ from typing import Any
 
 from lsprotocol import types
 
-from drive_trace.features import navigation
-from drive_trace.features.findings import DiagnosticOptions
+from drive_trace.features import findings, navigation
 from drive_trace.lsp.handlers import Handlers
 from drive_trace.lsp.rpc.capabilities import key_of, path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.linting import REFUSED
-from drive_trace.lsp.workspace.runs import beside_of
+from drive_trace.lsp.workspace import linting, runs
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +54,7 @@ class PulledDiagnostics(Handlers):
         uri, previous = params.text_document.uri, params.previous_result_id
         report = await self._of_open(uri, previous)
         if key_of(uri) in self._runs.open.refused:
-            report = DiagnosticReport.of(uri, REFUSED).unless(previous)
+            report = DiagnosticReport.of(uri, linting.REFUSED).unless(previous)
         if report is None:
             path = path_of(uri)
             if path is not None and await in_thread(self._runs.closed.has, path):
@@ -141,10 +139,10 @@ class PulledDiagnostics(Handlers):
         path: Path,
         uri: str,
         previous: str | None,
-        options: DiagnosticOptions,
+        options: findings.DiagnosticOptions,
         parts: Mapping[Path, Collection[str]],
     ) -> DiagnosticReport | None:
-        beside = beside_of(self._runs, uri, parts.get(path, ()))
+        beside = runs.beside_of(self._runs, uri, parts.get(path, ()))
         try:
             return await in_thread(self._runs.closed.report, path, previous, options, beside)
         except Exception:

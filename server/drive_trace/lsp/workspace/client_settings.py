@@ -15,9 +15,8 @@ from msgspec.structs import fields, replace
 
 from drive_trace import features
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
-from drive_trace.lsp.rpc.capabilities import member_at
+from drive_trace.lsp.rpc import capabilities, threads
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.threads import in_background
 from drive_trace.storage.linked_files import rule_url
 from drive_trace.storage.toml_models import faults, read_client_rules
 
@@ -81,7 +80,7 @@ def read_settings(given: object, before: Settings) -> tuple[Settings, Sequence[s
 def _read(given: object, before: Group, name: str, problems: list[str]) -> Group:
     found: dict[str, object] = {}
     for each in fields(before):
-        value, kept = member_at(given, [each.encode_name]), getattr(before, each.name)
+        value, kept = capabilities.member_at(given, [each.encode_name]), getattr(before, each.name)
         full_name = f"{name}.{each.encode_name}"
         if isinstance(kept, Struct):
             is_read_apart = isinstance(kept, RuleSettings)
@@ -121,7 +120,7 @@ class ClientSettings:
             self._take(sent, self.now)
             return
         self._requests += 1
-        in_background(self._request(self._requests, sent))
+        threads.in_background(self._request(self._requests, sent))
 
     async def _request(self, number: int, sent: object) -> None:
         params = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])

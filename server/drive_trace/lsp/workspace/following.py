@@ -20,8 +20,7 @@ from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer, in_background, in_thread
 from drive_trace.lsp.workspace.closed_traces import real_path
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.storage.followed_file import QUIET
-from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
+from drive_trace.storage import followed_file, patterns
 from drive_trace.storage.processes import in_batches
 
 log = logging.getLogger(__name__)
@@ -133,7 +132,7 @@ class Following:
         """
         are_traces = True
         for change in changes:
-            uri = change.uri.removesuffix(JUDGEMENTS_SUFFIX)
+            uri = change.uri.removesuffix(patterns.JUDGEMENTS_SUFFIX)
             are_traces &= self.is_trace(uri)
             if self.is_trace(uri):
                 self._reported.add(uri)
@@ -313,7 +312,7 @@ class Following:
         waiting = self._unsettled()
         if waiting and self._settling is None:
             loop = asyncio.get_running_loop()
-            self._settling = loop.call_later(QUIET, self._settle, waiting)
+            self._settling = loop.call_later(followed_file.QUIET, self._settle, waiting)
 
     def _settle(self, before: Mapping[str, object]) -> None:
         self._settling = None

@@ -22,16 +22,13 @@ from drive_trace.features.findings import SOURCE, DiagnosticOptions
 from drive_trace.features.results import dumps
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings, Severity
-from drive_trace.lsp.rpc.capabilities import key_of, path_of
-from drive_trace.lsp.rpc.messages import CHANGED
+from drive_trace.lsp.rpc import capabilities, messages
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
 from drive_trace.lsp.workspace.open_traces import MANY_LINES, OpenTrace, Past, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.storage.files import provenance_beside
-from drive_trace.storage.git import committed_records
-from drive_trace.storage.projects import Above, FileProblem, Project, Projects
+from drive_trace.storage import files, git, projects
 from drive_trace.text.spans import PositionEncoding, Span, Spot, units_before
 from drive_trace.trace.history import History
 
@@ -48,7 +45,7 @@ _REST = 1.0
 """Seconds between two refreshes for closed traces: an agent may append all the time."""
 
 
-def _diagnostic(problem: FileProblem, encoding: PositionEncoding) -> dict[str, Any]:
+def _diagnostic(problem: projects.FileProblem, encoding: PositionEncoding) -> dict[str, Any]:
     record, span = problem.spot or Spot(0, Span(0, 0))
     start, end = (units_before(problem.line, each, encoding) for each in span)
     return {
@@ -63,7 +60,7 @@ def _diagnostic(problem: FileProblem, encoding: PositionEncoding) -> dict[str, A
 
 
 _HOW = "drive-trace check reads all of them; once it has fewer, close it and open it again"
-_REFUSED = FileProblem(Path(), f"not read: {MANY_LINES}; {_HOW}")
+_REFUSED = projects.FileProblem(Path(), f"not read: {MANY_LINES}; {_HOW}")
 REFUSED = dumps([{**_diagnostic(_REFUSED, PositionEncoding.UTF16), "code": "unreadable-file"}])
 """The diagnostics of a document with too many lines."""
 
@@ -105,7 +102,7 @@ class Publisher:
 
     def refuse(self, uri: str) -> None:
         """Tell that a document has too many lines to be read."""
-        self._runs.open.refused[key_of(uri)] = uri
+        self._runs.open.refused[capabilities.key_of(uri)] = uri
         if not self._protocol.client.pulls_diagnostics:
             self._push(b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), REFUSED))
 
@@ -126,7 +123,7 @@ class Publisher:
     def refresh_views(self, uri: str | None) -> None:
         """Let the client's own views refresh what they show of a trace; None: of all traces."""
         if self.has_views:
-            self._protocol.notify(CHANGED, {"uri": uri})
+            self._protocol.notify(messages.CHANGED, {"uri": uri})
 
     def changed(self, trace: OpenTrace) -> None:
         """A trace was edited. Its lenses are refreshed if they may show another verdict now."""
@@ -146,7 +143,7 @@ class Publisher:
         before, self._shown = self._shown, self._runs.revision
         if self._shown == before:
             return
-        self._soon.request(CHANGED)
+        self._soon.request(messages.CHANGED)
         beside, self._beside = self._beside, self._runs.beside_open()
         if self._beside != beside:
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)
@@ -162,7 +159,7 @@ class Publisher:
                 client.pulls_diagnostics and client.refreshes_diagnostics
             ),
         }
-        if method == CHANGED:
+        if method == messages.CHANGED:
             self.refresh_views(None)
         elif can[method]:
             self._protocol.notify_by_request(method)
@@ -199,7 +196,7 @@ class Configurations:
 
     def __init__(self) -> None:
         self.start(os.curdir)
-        self._found: dict[Path, Project] = {}
+        self._found: dict[Path, projects.Project] = {}
         """What the last look at each folder found."""
         self._shared: SharedWork[None] = SharedWork()
         self._count = 0
@@ -212,7 +209,7 @@ class Configurations:
 
     def start(self, base: str) -> None:
         """Begin with the folder of the client's workspace."""
-        self._projects = Projects(base)
+        self._projects = projects.Projects(base)
 
     def rules_of(self, path: Path | None, over: RuleSettings) -> RuleSettings:
         """The settings of the rules for the trace at an absolute path, by the last look at its
@@ -222,7 +219,7 @@ class Configurations:
         # The project's folder is above the trace, so that nothing is looked up on disk here.
         return project.settings_for(str(path)).under(over) if project else over
 
-    def project_of(self, uri: str) -> Project | None:
+    def project_of(self, uri: str) -> projects.Project | None:
         """The project of a trace, by the last look at its folder."""
         path = _absolute(uri)
         return self._found.get(path.parent) if path is not None else None
@@ -241,8 +238,8 @@ class Configurations:
             if self._numbers.get(folder, 0) < number:
                 self._numbers[folder], self._found[folder] = number, project
 
-    def _look_at(self, folders: Iterable[Path]) -> Mapping[Path, Project]:
-        found, known = {}, Above()
+    def _look_at(self, folders: Iterable[Path]) -> Mapping[Path, projects.Project]:
+        found, known = {}, projects.Above()
         for folder in folders:
             try:
                 found[folder] = self._projects.of(str(folder / "trace.jsonl"), known)
@@ -274,7 +271,7 @@ class Configurations:
 
 
 def _absolute(uri: str) -> Path | None:
-    path = path_of(uri)
+    path = capabilities.path_of(uri)
     return Path(os.path.abspath(path)) if path is not None else None  # noqa: PTH100 - follows no link
 
 
@@ -387,7 +384,7 @@ class Linting:
                 return
             await asyncio.wait([looking], timeout=rest)
 
-    async def project_now(self, uri: str) -> Project:
+    async def project_now(self, uri: str) -> projects.Project:
         """The project of a trace, after a look at the disk. Raises LookupError if that failed."""
         await self._configurations.look([_absolute(uri)])
         project = self._configurations.project_of(uri)
@@ -423,12 +420,12 @@ class Linting:
         git has of it if a rule wants to know.
         """
         await self._configurations.look([_absolute(uri)])
-        path = path_of(uri)
+        path = capabilities.path_of(uri)
         if path is None:
             return History(), None
-        provenance = await in_thread(provenance_beside, str(path))
+        provenance = await in_thread(files.provenance_beside, str(path))
         if provenance is not None:  # git is not asked while somebody types
             provenance = await in_thread(provenance.settled)
         if self.options(uri).rules.severity(RULES["history-rewritten"]) is None:
             return History(), provenance
-        return History(head=await in_thread(committed_records, str(path))), provenance
+        return History(head=await in_thread(git.committed_records, str(path))), provenance

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from urllib.parse import quote
 
-from drive_trace.report import contents, sections
+from drive_trace.report import contents, event_log, sections
 from drive_trace.report.chart import Chart, chart_of
-from drive_trace.report.event_log import EventWords
 from drive_trace.report.html.charts import key, textures, timeline_chart
 from drive_trace.report.sections import Places
 from drive_trace.scorecard import render
@@ -86,7 +85,7 @@ class _Page:
         self.runs = sections.by_interest(report.card.runs)
         self.by_run = report.by_run()
         self.findings = report.findings_by_run()
-        self.words = EventWords(report.events)
+        self.words = event_log.EventWords(report.events)
         self.charts: dict[str, Chart | None] = {}
         self.listed: list[LineRef] = []
         """The lines of all lists of events, in their order."""
