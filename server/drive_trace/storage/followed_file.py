@@ -264,6 +264,8 @@ class KnownFile:
         """Note what the file has now. New lines are foreign, unless the editor may have written
         them. Returns the foreign lines that are no more, in their order.
         """
+        if lines == self.lines:  # as when a trace is opened
+            return []
         before, same = self.lines, {each: each for each in self.lines}
         self.lines = lines = [same.get(each, each) for each in lines]  # not a second copy of each
         old, new = [], lines[len(before) :]
