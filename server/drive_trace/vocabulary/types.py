@@ -140,7 +140,8 @@ def invented_ids(uuids: Sequence[str]) -> Set[str]:
     among them or not.
     """
     typed = {*filter(looks_invented, _may_look_invented(uuids))}
-    if len({each[:-8] for each in uuids}) == len(uuids):  # most often, and soon told
+    count = len({each[:-8] for each in uuids})
+    if count == len(uuids) or count == len({*uuids}):  # most often, and soon told
         return typed
     found = {each for each in uuids if each[14:15] != "7"}
     heads = Counter(each[:-8] for each in found)
