@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import NamedTuple, cast
+from typing import cast
 
 import msgspec
 
 from drive_trace.json_text import STRICT, as_json, from_json, parse, refuse_number
 from drive_trace.scorecard.feed_state import JoinedFeed
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
 from drive_trace.trace.reading import read_exactly
@@ -28,7 +29,7 @@ REFUSED = REJECTING | {
 """What is refused: what readers reject, and also what they would keep apart or ignore."""
 
 
-class Refused(NamedTuple):
+class Refused(Frozen, frozen=True):
     """Why something is not appended."""
 
     reasons: tuple[str, ...]
@@ -37,7 +38,7 @@ class Refused(NamedTuple):
     """Whether that is because the trace does not know the run."""
 
 
-class Stamp(NamedTuple):
+class Stamp(Frozen, frozen=True):
     """What belongs to the moment of writing."""
 
     event_id: str

@@ -9,7 +9,6 @@ whether the run had its final retro. Of a feed nothing is: its last event counts
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 from uuid import UUID, uuid5
@@ -21,6 +20,7 @@ from drive_trace.authoring.values import Certainty, EventContext, Given, Slot, a
 from drive_trace.json_text import as_json
 from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import fields_listed, first_of, listed, shown, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Opened, Scope, scope_at
@@ -47,7 +47,7 @@ def dispatch_id(session: str, agent: str, before: int = 0) -> str:
     return str(uuid5(_DISPATCHES, f"{session}/{agent}/{before}"))
 
 
-class Wanted(NamedTuple):
+class Wanted(Frozen, frozen=True):
     """An event that somebody wants to record, and what they say of it."""
 
     event: str
@@ -216,7 +216,7 @@ def _narrowed(scope: Scope, wanted: Wanted) -> Scope | Refused:
         number = wanted.round if wanted.round is not True else None  # which Python takes for 1
         rounds = tuple(each for each in rounds if each.start.fact("round_number") == number)
     opened = {**scope.opened, Entity.DISPATCH: dispatches, Entity.ROUND: rounds}
-    return replace(scope, opened=opened)
+    return scope._replace(opened=opened)
 
 
 def _contradicted(event: EventType, wanted: Wanted, scope: Scope, stamp: Stamp) -> Iterator[str]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, cast
 
 from drive_trace import vocabulary
 from drive_trace.authoring.drafts import Stamp
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import duration, shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import FORGOTTEN_MS
@@ -46,8 +46,7 @@ class Choice(NamedTuple):
     """What it is or means, in plain words; may contain text of the trace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Frozen, frozen=True):
     """A field of a composed event."""
 
     field: FieldType
@@ -68,7 +67,7 @@ class Slot:
         return is_likely or self.certainty is Certainty.KNOWN
 
 
-class Carried(NamedTuple):
+class Carried(Frozen, frozen=True):
     """What the next event of a feed repeats, so that recording one component keeps the others."""
 
     values: Mapping[str, object]
@@ -83,7 +82,7 @@ STALE = "the run went on since the last one, which is not repeated"
 """The note of a grade that says nothing of what came later."""
 
 
-class EventContext(NamedTuple):
+class EventContext(Frozen, frozen=True):
     """What a slot is to be filled for."""
 
     event: vocabulary.EventType

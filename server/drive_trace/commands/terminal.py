@@ -9,6 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 from time import monotonic
 from typing import IO, Any, ClassVar, TextIO, TypeVar
@@ -32,7 +33,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     "warning": {"fg": "yellow"},
 }
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
-_NARROWEST, _WIDEST = 60, 100
+_NARROWEST, _COLUMNS, _WIDEST = 60, 80, 100
 _FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _PATIENCE = 1.0
 """Seconds before a bar is shown."""
@@ -102,9 +103,11 @@ def say_waiting(source: str) -> None:
 
 
 def _terminal_columns() -> int:
-    from shutil import get_terminal_size  # noqa: PLC0415 - most output is as wide as it is
-
-    return get_terminal_size().columns
+    """As ``shutil`` has it, which takes long to load."""
+    told = os.environ.get("COLUMNS", "")
+    with suppress(ValueError, OSError):  # as where the output is no terminal
+        return (told.isdecimal() and int(told)) or os.get_terminal_size().columns or _COLUMNS
+    return _COLUMNS
 
 
 def columns() -> int:

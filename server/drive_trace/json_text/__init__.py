@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum, unique
 from itertools import islice, repeat
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
 from drive_trace.stopping import unless_stopped
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import shown
 
@@ -155,7 +156,7 @@ class ProblemKind(Enum):
     """Anything else."""
 
 
-class Repair(NamedTuple):
+class Repair(Frozen, frozen=True):
     """Edits that repair one problem; ``safe`` when they cannot change what the record says."""
 
     title: str
@@ -164,7 +165,7 @@ class Repair(NamedTuple):
     """In text order, apart from each other."""
 
 
-class SyntaxProblem(NamedTuple):
+class SyntaxProblem(Frozen, frozen=True):
     """One cause for which a record is not JSON; its span may be empty (a place)."""
 
     kind: ProblemKind
@@ -222,7 +223,7 @@ a key that an object has twice, ``NaN`` and a very long number.
 
 _MOST_VALUES = 2_000_000
 CROWDED = f"has more than {_MOST_VALUES:,} lists, objects and commas"
-_STRING_OR_MARK = re.compile(r'"[^"]*"?|([\[{,])')
+_STRING_OR_MARK = r'"[^"]*"?|([\[{,])'
 
 
 def is_crowded(text: str) -> bool:
@@ -232,7 +233,7 @@ def is_crowded(text: str) -> bool:
     if sum(map(text.count, "[{,")) <= _MOST_VALUES:
         return False
     plain = text.replace(r"\\", "").replace(r"\"", "")
-    found = (each for each in _STRING_OR_MARK.finditer(plain) if each.lastindex is not None)
+    found = (each for each in re.finditer(_STRING_OR_MARK, plain) if each.lastindex is not None)
     return next(islice(found, _MOST_VALUES, None), None) is not None
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import asdict
+
 from drive_trace.json_text import first_string
 from drive_trace.scorecard import measures, run_score
 from drive_trace.scorecard.caveats import (
@@ -238,7 +240,7 @@ def run_json(run: RunScore) -> dict[str, Any]:
         ],
         **({"gates": dict(map(_gate_json, run.gates.items()))} if run.gates else {}),
         "provenance": _provenance_json(run.provenance),
-        **({"history": [each._asdict() for each in run.history]} if run.history else {}),
+        **({"history": [*map(asdict, run.history)]} if run.history else {}),
         "rejected_lines": [rejected.line for rejected in run.rejected],
         "files": [
             {

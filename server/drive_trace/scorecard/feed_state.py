@@ -15,6 +15,7 @@ import msgspec
 from drive_trace.scorecard.caveats import Uncounted, meant_feed, uncounted_lines, uncounted_phrases
 from drive_trace.scorecard.run_lines import newest_grade
 from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import may_be_after
 from drive_trace.trace.line import FlaggedLine, runs_named
@@ -24,7 +25,7 @@ from drive_trace.trace.times import is_later, latest_recorded
 from drive_trace.vocabulary import ENVELOPE, GRADE, EventType
 
 
-class FeedState(NamedTuple):
+class FeedState(Frozen, frozen=True):
     """What a trace says of one run's feed."""
 
     path: str

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -187,7 +187,7 @@ class RunInFile(Frozen, frozen=True):
     """The line and ``ts`` of the file's grade with the latest moment, if it is not the last one."""
 
 
-class FileHistory(NamedTuple):
+class FileHistory(Frozen, frozen=True):
     """What git vouches for of a file."""
 
     path: str

@@ -27,7 +27,7 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 MODE_OF_FILE, _MODE_OF_MODULE = "100", "160000"
-_FORGE = re.compile(
+_FORGE = (
     r"(?:https://(?:[^/@\s]*@)?|(?:ssh://)?git@)(github|gitlab)\.com[:/](\w[\w./-]*?)(\.git)?/?\n?"
 )
 """An address of ``origin`` of which it is known where the web shows files. What stands before ``@``
@@ -230,7 +230,7 @@ def pages_of(root: Path) -> tuple[str, Container[str]]:
     """
     folder, commit = str(root), commit_named("HEAD", str(root))
     url = run_git(folder, "config", "--get", "remote.origin.url")
-    known = _FORGE.fullmatch(url.decode(errors="replace")) if isinstance(url, bytes) else None
+    known = re.fullmatch(_FORGE, url.decode(errors="replace")) if isinstance(url, bytes) else None
     if commit is None or known is None:
         return "", ()
     asked = ("for-each-ref", "--count=1", f"--contains={commit}", "refs/remotes/origin")

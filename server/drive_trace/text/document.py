@@ -22,6 +22,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.spans import terminal_columns
 from drive_trace.text.wording import code, plain
 
@@ -154,7 +155,7 @@ class Lines(msgspec.Struct, frozen=True):
 Cell: TypeAlias = Words | Lines
 
 
-class Table(NamedTuple):
+class Table(Frozen, frozen=True):
     """Rows under headers; the first cell of a row names it. As text it needs no headers."""
 
     headers: Sequence[str]
@@ -178,7 +179,7 @@ class Table(NamedTuple):
         return self.numbers_from is not None and self.numbers_from <= column < self.numbers_before
 
 
-class Section(NamedTuple):
+class Section(Frozen, frozen=True):
     """Blocks under a heading."""
 
     title: Words

@@ -11,11 +11,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import chain, count
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from drive_trace.stopping import cached_property
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace.index import Identity, Index, identity_of
 from drive_trace.trace.line import TS, Line, name_of, time_in
 from drive_trace.trace.run import Run, in_order
@@ -36,7 +37,7 @@ what is in it, and what ends it behind that.
 _INSIDE = len(_OUTER_FIRST)
 
 
-class JoinedFile(NamedTuple):
+class JoinedFile(Frozen, frozen=True):
     """One of the files."""
 
     path: str

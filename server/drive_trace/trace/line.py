@@ -8,13 +8,14 @@ from collections.abc import Iterable, Sequence, Set
 from copy import copy
 from enum import Enum, StrEnum
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import msgspec
 
 from drive_trace import vocabulary
 from drive_trace.json_text import SyntaxProblem, first_string, strings_named
 from drive_trace.text.codec import loads
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary import ALWAYS_KEPT, COST, EVENTS, GRADE, NAMING, Entity, EventType
@@ -79,7 +80,7 @@ MOST_DIAGNOSTICS = 100
 """So many of one line are told one by one: nobody reads more, and a record may hold a million."""
 
 
-class Diagnostic(NamedTuple):
+class Diagnostic(Frozen, frozen=True):
     """One thing that is wrong with a line."""
 
     kind: str

@@ -9,8 +9,9 @@ like any file, and takes nothing away from what is found in the trace.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
 
@@ -18,6 +19,7 @@ import msgspec
 
 from drive_trace.json_text import as_json, first_string
 from drive_trace.text.codec import bounded, dumps_sorted, loads
+from drive_trace.text.frozen import Frozen
 
 if TYPE_CHECKING:
     from drive_trace.trace.index import Index
@@ -80,9 +82,18 @@ def entry_line(record: str, origin: Origin, previous: str | None, tool: str) -> 
 
 def digest_of_line(line: bytes) -> str:
     """By what the next entry names a line of a record."""
-    from hashlib import sha256  # noqa: PLC0415 - takes long to load, and most commands need none
+    return _sha256(_plain(line))
 
-    return sha256(_plain(line)).hexdigest()
+
+def _sha256(data: bytes) -> str:
+    try:  # as Python's own `random` does: hashlib loads OpenSSL, which takes longer than the rest
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256  # noqa: PLC0415
+        else:
+            from _sha256 import sha256  # type: ignore[import-not-found]  # noqa: PLC0415
+    except ImportError:
+        from hashlib import sha256  # noqa: PLC0415
+    return str(sha256(data).hexdigest())
 
 
 def _plain(line: bytes) -> bytes:
@@ -94,26 +105,28 @@ def digest_of_event(text: str) -> str:
     """SHA-256 of what a line of a trace says: of its JSON with sorted keys and without white space,
     so that it may be laid out anew; of what is none, of its text. A byte order mark says nothing.
     """
-    from hashlib import sha256  # noqa: PLC0415 - as above
-
     text = text.removeprefix(_BYTE_ORDER_MARK)
     try:
         plain = dumps_sorted(loads(text))
     except ValueError:  # or it has a lone surrogate
         plain = text.strip().encode("utf-8", "surrogatepass")
-    return sha256(plain).hexdigest()
+    return _sha256(plain)
 
 
 # What the record says of the trace as it is
 
 
-_ENTRY = bounded(msgspec.json.Decoder(Entry).decode)
+@cache  # most traces have no record
+def _entries() -> Callable[[str | bytes], Entry]:
+    return bounded(msgspec.json.Decoder(Entry).decode)
+
+
 _UNREADABLE = "a line of it cannot be read"
 _BEGINNING = f'{{"{PROVENANCE_VERSION}"'.encode()
 """Of an entry, of which a writer that was killed has left a part."""
 
 
-class ProvenanceRecord(NamedTuple):
+class ProvenanceRecord(Frozen, frozen=True):
     """A record of provenance that was read."""
 
     entries: Mapping[str, Entry]
@@ -164,7 +177,7 @@ def read_provenance(data: bytes, damage: str | None = None, name: str = "it") ->
         if text.startswith((b"<<<<<<< ", b">>>>>>> ")):
             damage = f"{name} has conflict markers, and is whole without them: keep both sides"
         try:
-            entry = _ENTRY(text)
+            entry = _entries()(text)
         except (msgspec.ValidationError, RecursionError):
             damage = damage or _UNREADABLE
         except ValueError:

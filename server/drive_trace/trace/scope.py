@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple, cast
 
 from drive_trace import vocabulary
 from drive_trace.stopping import unless_stopped
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, event_of, latest, name_of
@@ -34,7 +34,7 @@ RUN_STARTS = tuple(each.name for each in EVENTS.values() if each.opens is Entity
 RUN_ENDS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
 
 
-class Opened(NamedTuple):
+class Opened(Frozen, frozen=True):
     """A dispatch, round or slice that is open."""
 
     of: Lifetime
@@ -42,8 +42,7 @@ class Opened(NamedTuple):
     start: Line
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Frozen, frozen=True):
     """What holds at a place of a trace."""
 
     index: Index
