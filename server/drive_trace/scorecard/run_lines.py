@@ -176,11 +176,9 @@ def event_hashes(index: Index) -> Mapping[str, bytes]:
 def _hashes(lines: Iterable[Line]) -> bytes:
     from hashlib import blake2b  # noqa: PLC0415 - takes long to load, and is seldom needed
 
-    digests = [
-        blake2b("\0".join(identity_of(each)).encode("utf-8", "surrogatepass"), digest_size=HASH)
-        for each in lines
-    ]
-    return array("Q", sorted(array("Q", b"".join([each.digest() for each in digests])))).tobytes()
+    told = ["\0".join(identity_of(each)).encode("utf-8", "surrogatepass") for each in lines]
+    digests = [blake2b(each, digest_size=HASH).digest() for each in told]
+    return array("Q", sorted(array("Q", b"".join(digests)))).tobytes()
 
 
 def runs_sharing_events(index: Index) -> set[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
 
@@ -116,11 +116,7 @@ def digest_of_event(text: str) -> str:
 # What the record says of the trace as it is
 
 
-@cache  # most traces have no record
-def _entries() -> Callable[[str | bytes], Entry]:
-    return bounded(msgspec.json.Decoder(Entry).decode)
-
-
+_ENTRY = bounded(partial(msgspec.json.decode, type=Entry))  # few traces have a record
 _UNREADABLE = "a line of it cannot be read"
 _BEGINNING = f'{{"{PROVENANCE_VERSION}"'.encode()
 """Of an entry, of which a writer that was killed has left a part."""
@@ -177,7 +173,7 @@ def read_provenance(data: bytes, damage: str | None = None, name: str = "it") ->
         if text.startswith((b"<<<<<<< ", b">>>>>>> ")):
             damage = f"{name} has conflict markers, and is whole without them: keep both sides"
         try:
-            entry = _entries()(text)
+            entry = _ENTRY(text)
         except (msgspec.ValidationError, RecursionError):
             damage = damage or _UNREADABLE
         except ValueError:

@@ -192,8 +192,8 @@ def _may_look_invented(uuids: Sequence[str]) -> Iterable[str]:
 
 def not_random(uuids: Sequence[str]) -> Sequence[str]:
     """Those that are no UUIDs, or made up."""
-    known = invented_ids(uuids)
-    return [each for each in uuids if each in known or each not in Form.UUID]
+    known, is_written = invented_ids(uuids), Form.UUID._pattern.fullmatch
+    return [each for each in uuids if each in known or not is_written(each)]
 
 
 class Prose(msgspec.Struct, frozen=True):

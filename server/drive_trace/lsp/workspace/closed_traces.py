@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import tee
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -333,10 +334,11 @@ class ClosedTraces:
 
         end = time.monotonic() + seconds
         known = ((self._entries.get(real), rules) for real, rules in traces)
-        asked = [(entry, entry.quiet_state(), rules) for entry, rules in known if entry]
+        # A state is asked for shortly before its trace is read: time may not do for all.
+        asked, ahead = tee((entry, entry.quiet_state(), rules) for entry, rules in known if entry)
         files = (
             File(str(entry.seen.path), entry.seen.place.name, rules)
-            for entry, state, rules in asked
+            for entry, state, rules in ahead
             if state is not None
         )
         # Threads bear no fork.
