@@ -98,6 +98,8 @@ def test_a_run_is_joined_from_several_files(tmp_path: Path) -> None:
     ("text", "code"),
     [
         (graded("pass", "pass", "pass"), 0),
+        (f"[\n{graded('pass', 'pass', 'pass')}]\n", 0),  # what ends an array is no work
+        (f"[\n{graded('pass', 'pass', 'pass')},{triage()}]\n", 1),
         (graded("pass", "pass", "pass") + triage(run="ungraded"), 1),
         (graded("pass", "fail", "pass"), 1),
         (graded("pass", None, "pass"), 1),

@@ -108,7 +108,7 @@ def test_what_only_grew_is_append_only(repo: Checkout, change: Callable[[Checkou
 def test_a_grade_that_was_flipped_among_17_edits_is_told_with_its_commit(repo: Checkout) -> None:
     lines = many(57).splitlines()
     repo.commit("many", *lines)
-    lines[1:51:3] = [each.replace("chat-ask", "chat") for each in lines[1:51:3]]
+    lines[1:51:3] = [each.replace("-ask", f"{at}") for at, each in enumerate(lines[1:51:3])]
     lines[-1] = lines[-1].replace('"fail"', '"pass"')
     repo.commit("Reword", *lines, *LATER)
     found = told(repo.path, "--history")

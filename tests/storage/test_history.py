@@ -60,7 +60,7 @@ def test_a_flipped_grade_is_told_among_many_edits(path: Path) -> None:
     lines = many(57).splitlines()
     path.write_text("\n".join(lines))
     git(path.parent, "commit", "-q", "-am", "more")
-    lines[1:51:3] = [each.replace("chat-ask", "chat") for each in lines[1:51:3]]
+    lines[1:51:3] = [each.replace("-ask", f"{at}") for at, each in enumerate(lines[1:51:3])]
     lines[-1] = lines[-1].replace('"fail"', '"pass"')
     path.write_text("\n".join(lines))
     found = told(path)

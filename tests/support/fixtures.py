@@ -39,8 +39,10 @@ read back by code of the tests' own.
 import json
 import re
 from collections.abc import Callable, Sequence
+from random import Random
 from textwrap import dedent
 from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
 
 from lsprotocol import converters, types
 
@@ -143,8 +145,9 @@ def records(text: str) -> list[str]:
 
 def event_id(number: int) -> str:
     """The ``event_id`` of the shorthand on a line, from 0: that of the examples on the first."""
-    first = str(ENVELOPE_EXAMPLE["event_id"])
-    return f"{int(first[:8], 16) + number:08x}{first[8:]}"
+    if not number:
+        return str(ENVELOPE_EXAMPLE["event_id"])
+    return str(UUID(int=Random(number).getrandbits(128), version=4))
 
 
 def trace(*events: str) -> str:

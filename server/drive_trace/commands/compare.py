@@ -69,7 +69,7 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
     "--look",
     "N",
     "Which of the suite's planned looks this is; by default the last one, at all runs.",
-    type=click.IntRange(1),
+    type=options.Whole(1),
 )
 @options.file("--cases", "A TOML file that says of which case each run is.")
 @options.value(
@@ -94,7 +94,7 @@ def _side_option(flag: str, what: str) -> Callable[[options.Command], options.Co
 )
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=options.Number(0, 1, min_open=True, max_open=True),
     default=MARGIN,
     show_default=True,
     help="A lower cost decides only if the rate of CORRECT runs is lower by this at most.",

@@ -36,7 +36,7 @@ _text = partial(click.option, callback=options.is_text)
 @options.run_id_or_open
 @options.file("--file", "The brief, spec or plan that the event is about.")
 @_text("--dispatch", metavar="NAME", help="Which open dispatch is meant, by its name or id.")
-@options.value("--round", "N", "Which open round is meant, by its number.", type=int)
+@options.value("--round", "N", "Which open round is meant, by its number.", type=options.Whole(1))
 @options.flag("--as-given", "Keep what the trace or the file contradicts.")
 @options.file("--batch", "Append an event for each line of FILE; - is standard input.")
 @_text("--event", metavar="TYPE", shell_complete=options.complete_events, help="With --payload.")

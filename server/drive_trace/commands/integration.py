@@ -16,7 +16,7 @@ COMPLETES = "_DRIVE_TRACE_COMPLETE"
 
 
 @click.command()
-@click.option("--tcp", metavar="PORT", type=click.IntRange(0, 65535), help="Listen on loopback.")
+@click.option("--tcp", metavar="PORT", type=options.Whole(0, 65535), help="Listen on loopback.")
 def serve(tcp: int | None) -> None:
     """Run the language server over standard input and output, for editors.
 

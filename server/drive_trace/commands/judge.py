@@ -83,7 +83,7 @@ class JudgeRefused(Ended):
     "--repeat",
     "N",
     "Ask N times, and record only what is unanimous.",
-    type=click.IntRange(1, 99),
+    type=options.Whole(1, 99),
     default=1,
     show_default=True,
 )

@@ -67,6 +67,35 @@ def all_of(*given: Callable[[Command], Command]) -> Callable[[Command], Command]
 # What is refused
 
 
+class Number(click.FloatRange):
+    """A number in a range, whose errors say in words what was expected."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number; neither infinity nor NaN is one."""
+        number = math.inf
+        with suppress(click.BadParameter):
+            number = super().convert(value, param, ctx)
+        if number < math.inf:
+            return number
+        expected = f"expected a {self.name} {self._describe_range()}"
+        raise click.BadParameter(f"{expected}, found {value!r}", ctx, param)
+
+    def _describe_range(self) -> str:
+        low = f"{'above' if self.min_open else 'from'} {self.min}"
+        if self.max is None:
+            return low if self.min_open else f"{low} up"
+        return f"{low} {'and below' if self.max_open else 'up to'} {self.max}"
+
+
+class Whole(Number):
+    """The same of a whole number."""
+
+    name = "whole number"
+    _number_class: Any = int
+
+
 def not_empty(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Refuse an empty value, as an unset shell variable leaves behind."""
     if value is not None and not value.strip():
@@ -81,12 +110,6 @@ def is_text(ctx: click.Context, param: click.Parameter, value: str | None) -> st
     except UnicodeEncodeError as error:
         raise click.BadParameter("is not UTF-8") from error
     return not_empty(ctx, param, value)
-
-
-def _is_finite(_: click.Context, __: click.Parameter, value: float) -> float:
-    if not value < math.inf:  # which is true of NaN, too
-        raise click.BadParameter("is no number of seconds")
-    return value
 
 
 def _appendable(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -255,7 +278,8 @@ _RUN = value(
 _SINCE = value(
     "--since",
     "REF",
-    "Look at the traces and runs alone that differ from where HEAD left REF.",
+    "Look at the traces and runs alone that differ from where HEAD left REF. A run that came and "
+    "went since is missed by --history=REF.",
     expose_value=False,
     callback=_remember_commit,
 )
@@ -441,10 +465,9 @@ def timeout(seconds: float, what: str) -> Callable[[Command], Command]:
         "--timeout",
         "SECONDS",
         f"How long each {what} may take.",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Number(min=0, min_open=True),
         default=seconds,
         show_default=True,
-        callback=_is_finite,
     )
 
 

@@ -20,9 +20,9 @@ from drive_trace.text.document import Bullets, Paragraph, as_text
 _RATE, _SPREAD, _RUNS = 0.8, 0.76, 5
 _MOST = 10_000
 """Runs a side: of more, the answer takes minutes."""
-_COUNT = click.IntRange(1, 1000)
-_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-_ABOVE_0 = click.FloatRange(min=0, min_open=True, max=100)
+_COUNT = options.Whole(1, 1000)
+_SHARE = options.Number(0, 1, min_open=True, max_open=True)
+_ABOVE_0 = options.Number(min=0, min_open=True, max=100)
 
 
 @click.command()
@@ -34,7 +34,7 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True, max=100)
 @click.option("--margin", type=_SHARE, default=MARGIN, show_default=True, help="As in compare.")
 @click.option(
     "--ratio",
-    type=click.FloatRange(1, 100, min_open=True),
+    type=options.Number(1, 100, min_open=True),
     default=power.RATIO,
     show_default=True,
     help="The least factor by which costs differ that matters.",

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from drive_trace.authoring.usage import Usage
 
 
-class _Count(click.IntRange):
-    name = "number of tokens: expected a whole number, such as 1500"
-
-
-_COUNT = _Count(min=0)
+_COUNT = options.Whole(min=0)
 
 
 @click.command()

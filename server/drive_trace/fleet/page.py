@@ -33,7 +33,7 @@ _UNKNOWN = "unknown"
 _MOST = 10
 _FIGURES = (
     *("halts", "work", "clock", "dispatches", "rounds", "reworked", "escalated", "rejected"),
-    *("tokens in / out", "findings"),
+    *("tokens in / out", "found in places"),
 )
 _DECIDED = "What changed leaves out runs without a certain verdict: grading them may change it."
 _SPENT = (

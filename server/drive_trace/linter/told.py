@@ -44,13 +44,15 @@ ON: Mapping[str, Sequence[str]] = {
     "invented-hash": ("empty-brief",),
     "hash-of-two-lengths": ("empty-brief",),
     "time-goes-back": ("duplicate-key", "implausible-time", "duplicate-event-id", "stale-verdict"),
-    "work-after-close": ("stale-verdict",),
+    "work-after-close": ("stale-verdict", "duplicate-event-id"),
     "wall-clock-exceeds-timestamps": ("implausible-time",),
     "wall-clock-below-timestamps": _OFF_CLOCK,
     "rounds-exceed-dispatch": (
         *("wall-clock-exceeds-timestamps", "wall-clock-below-timestamps", "unknown-round"),
     ),
-    "event-after-end": ("unknown-round", "brief-disposition-mismatch", "repeated-brief"),
+    "event-after-end": (
+        *("unknown-round", "brief-disposition-mismatch", "repeated-brief", "duplicate-event-id"),
+    ),
     "brief-disposition-mismatch": ("unknown-round",),
     "repeated-brief": ("brief-disposition-mismatch", "unknown-round"),
     "unknown-round": ("unknown-dispatch",),
@@ -60,7 +62,11 @@ ON: Mapping[str, Sequence[str]] = {
     "malformed-uuid": ("unknown-dispatch", "unknown-round"),
     "invented-id": ("unknown-dispatch", "unknown-round"),
     "amended-before-authored": ("malformed-path", "plan-path-is-spec"),
-    "bytes-delta-mismatch": ("repeated-authoring", "impossible-bytes-delta"),
+    "bytes-delta-mismatch": (
+        *("repeated-authoring", "impossible-bytes-delta", "duplicate-event-id", "time-goes-back"),
+    ),
+    "dispatch-count-mismatch": ("duplicate-event-id",),
+    "repeated-end": ("duplicate-event-id",),
     "size-distribution-sum": ("dispatch-count-mismatch",),
     "plan-change-mismatch": ("dispatch-count-mismatch",),
     "duplicate-key": ("missing-field", "unsupported-schema-version"),
@@ -91,28 +97,18 @@ OF: Mapping[str, Sequence[str]] = {
     "round-number-gap": ("repeated-start",),
     "brief-disposition-mismatch": ("repeated-start",),
     "amended-before-authored": ("malformed-path",),
+    "project-slug-mismatch": ("run-path-mismatch",),
 }
 """The same, by what follows from one that marks the same value, or expects it, or starts the
 dispatch of its line again.
 """
 
-MISSING = frozenset(
-    {
-        "unknown-dispatch",
-        "unknown-round",
-        "unknown-parent-dispatch",
-        "slice-never-started",
-        "amended-before-authored",
-        "round-number-gap",
-        "dispatch-without-brief",
-        "brief-disposition-mismatch",
-        "unclosed-round",
-        "unclosed-dispatch",
-        "unclosed-slice",
-        "final-retro-missing",
-        "slices-completed-mismatch",
-    }
-)
+MISSING = {
+    *("unknown-dispatch", "unknown-round", "unknown-parent-dispatch", "round-number-gap"),
+    *("dispatch-without-brief", "brief-disposition-mismatch", "amended-before-authored"),
+    *("unclosed-round", "unclosed-dispatch", "unclosed-slice", "slice-never-started"),
+    *("final-retro-missing", "slices-completed-mismatch"),
+}
 """What misses something that may stand on a rejected line: one that has the id as a word, wherever
 that is, or stands between the lines of the finding, or right above them.
 """
@@ -207,7 +203,7 @@ def tell(
     is_array = any(each.line.text.startswith(("[", "]")) for each in found)
     # What is told as one is told by the most severe.
     for each in sorted(found, key=severity_of):
-        key = _key(each, is_array=is_array)
+        key = _key(each, index.slips, is_array=is_array)
         if key != id(each) and id(each) not in cause_of:
             head = first.setdefault(key, each)
             if head is not each:
@@ -284,8 +280,10 @@ def _marked(finding: Finding) -> str:
     return text[span.start : span.end]
 
 
-def _key(finding: Finding, *, is_array: bool = False) -> Hashable:
-    """What findings share that are told as one; ``is_array`` says whether the trace may be one."""
+def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = False) -> Hashable:
+    """What findings share that are told as one, given the runs that are meant by the slips of their
+    ids; ``is_array`` says whether the trace may be one.
+    """
     rule, line, place = finding.rule, finding.line, finding.place
     diagnostic = finding.diagnostic
     if rule.sums is None or (diagnostic is not None and diagnostic.more):
@@ -294,14 +292,16 @@ def _key(finding: Finding, *, is_array: bool = False) -> Hashable:
     # An object that begins here, and ends neither here nor below, lacks its end.
     is_whole = finding.last is not None or not line.text.lstrip().startswith("{")
     is_of_array = is_array and (is_whole or kind is ProblemKind.TRAILING_COMMA)
-    if kind in _AROUND or (is_of_array and kind in _IN_ARRAY):
+    is_text = kind is ProblemKind.UNEXPECTED and not {"{", "}"}.intersection(line.text)
+    if kind in _AROUND or is_text or (is_of_array and kind in _IN_ARRAY):
         return rule.code, ProblemKind.ARRAY if kind in _IN_ARRAY else kind
     if rule.sums_by == "line":
         return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)
     is_by_field = rule.sums_by != "run" and isinstance(place, Place)
     field = place.path[-1:] if is_by_field and isinstance(place, Place) else ()
     what, value = rule.sums or rule.code, rule.sums_by == "value" and _marked(finding)
-    return what, run_of(line), field, value
+    run_id = run_of(line)
+    return what, slips.get(run_id or "", run_id), field, value
 
 
 def _worded(told: Told, index: Index) -> Told:

@@ -149,13 +149,14 @@ class RunLines(SpreadRun):
     def nameless_after(self, file: int) -> Sequence[Line]:
         """The rejected lines that name no run, may be work of any, and stand below the grade of a
         file that may be the latest, else below the run's last event there: when others were
-        written, their neighbours tell.
+        written, their neighbours tell. The bracket that ends an array is no work.
         """
         run, lines = self.runs[file], self.files[file].index.strays[1]
         if not run.lines:
             return ()
         below = self.grades[file] if file in self.latest else run.lines[-1]
-        return lines[lines.position(below) :] if below is not None else ()
+        after = lines[lines.position(below) :] if below is not None else ()
+        return [line for line in after if line.text.strip() != "]"]
 
 
 # Events that stand in several runs: of these either may be the copy. What is a copy is decided in

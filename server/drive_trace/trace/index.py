@@ -14,14 +14,14 @@ from drive_trace.stopping import cached_property, unless_stopped
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.line import EVENT_ID, TS, FlaggedLine, Line, LineSet, LineStatus, run_of
 from drive_trace.trace.provenance import Change, ProvenanceRecord, changes_in
-from drive_trace.trace.run import Run, in_order
-from drive_trace.vocabulary import DISPATCH, FEEDS, LIFETIMES, WRITERS, Entity, EventType, Form
+from drive_trace.trace.run import TIMED, Run, in_order
+from drive_trace.vocabulary import DISPATCH, FEEDS, SLICE, WRITERS, EventType, Form, promised_run
 from drive_trace.vocabulary.slips import is_slip_of_name
 
 if TYPE_CHECKING:
     from drive_trace.trace.history import History
 
-_BY_FIELD = {each.field: each for each in LIFETIMES.values() if each.entity is not Entity.SLICE}
+_BY_FIELD = {each.field: each for each in TIMED}
 _SHARED = {name: ("path", field) for field, names in WRITERS.items() for name in names}
 _SHARED[DISPATCH.opener] = (DISPATCH.field, "parent_dispatch_id")
 """By event, what it names that events of other runs name, too: as what, and by which field."""
@@ -172,15 +172,16 @@ class Index:
     def _find_slips(self) -> Mapping[str, str]:
         """The runs of a few lines that are most likely part of one with more, with that one: they
         name a dispatch or round of it by its UUID; or they start nothing, and their ids differ by a
-        slip.
+        slip, or that one is promised by the path, or lacks what they have of a slice.
         """
         if not self._finds_slips or not 1 < len(self.runs) <= _MOST_RUNS:
             return {}
         few = [run for run in self.runs.values() if len(run) <= _FEW_LINES]
         others = [run for run in self.runs.values() if len(run) > _FEW_LINES]
+        promised = promised_run(self.path or "")
         found: dict[str, str] = {}
         for run in few:
-            meant = [each for each in others if _is_part_of(run, each)]
+            meant = [each for each in others if _is_part_of(run, each, promised)]
             if len(meant) == 1:
                 found[run.run_id] = meant[0].run_id
         return found
@@ -347,14 +348,27 @@ def _sharing_ids(lines: Sequence[Line]) -> Sequence[Line]:
     return [line for line, id_ in zip(lines, ids, strict=True) if counts[id_] > 1] if counts else []
 
 
-def _is_part_of(run: Run, other: Run) -> bool:
+def _is_part_of(run: Run, other: Run, promised: str | None) -> bool:
     """Whether a run of a few lines is most likely part of another one."""
     named = chain.from_iterable(map(trace_line.references_of, run.lines))
     ids = [each for each in named if each[0] in _BY_FIELD and str(each[1]) in Form.UUID]
     if ids:
         members = [(name, *each) for each in ids for name in _BY_FIELD[each[0]].members]
         return any(other.of(*each) for each in members)
-    return not _starts(run) and is_slip_of_name(run.run_id, other.run_id)
+    return not _starts(run) and (
+        other.run_id == promised
+        or is_slip_of_name(run.run_id, other.run_id)
+        or any(_lacks(other, line) for line in run.lines)
+    )
+
+
+def _lacks(run: Run, line: Line) -> bool:
+    """Whether a line starts a slice that a run ends alone, or ends one that it starts alone."""
+    events = {SLICE.opener, SLICE.closer}
+    other = events - {trace_line.name_of(line)}
+    return len(other) == 1 and other == {
+        name for name in events if run.of(name, SLICE.field, line.fact(SLICE.field))
+    }
 
 
 def _starts(run: Run) -> bool:

@@ -134,18 +134,33 @@ def looks_invented(text: str) -> bool:
     )
 
 
+_HEAD, _TAIL = itemgetter(slice(7)), itemgetter(slice(-8, None))
+_UNIQUE = (
+    (slice(-8), slice(0), "7", 2),
+    *((slice(at), slice(end, None), "167", 2) for at, end in ((0, 8), (9, 13), (14, 18), (19, 23))),
+    (slice(7), slice(0), "167", 3),
+)
+"""Two parts of an id, and how many random ones never share both. Those of some versions may: they
+are made of the time.
+"""
+
+
 def invented_ids(uuids: Sequence[str]) -> Set[str]:
-    """Those that look invented, or differ from another one in their last eight digits alone, as
-    random ones never do. What begins with the time, as version 7 does, may. What is no UUID may be
-    among them or not.
+    """Those that look invented, or count up: two differ in one group or their last eight digits
+    alone, or three begin with the same seven digits, as random ones never do. What begins with the
+    time, as version 7 does, may. What is no UUID may be among them or not.
     """
-    typed = {*filter(looks_invented, _may_look_invented(uuids))}
-    count = len({each[:-8] for each in uuids})
-    if count == len(uuids) or count == len({*uuids}):  # most often, and soon told
-        return typed
-    found = {each for each in uuids if each[14:15] != "7"}
-    heads = Counter(each[:-8] for each in found)
-    return typed.union(each for each in found if heads[each[:-8]] > 1)
+    found = {*filter(looks_invented, _may_look_invented(uuids))}
+    count = len({*map(_HEAD, uuids)})
+    if count == len({*map(_TAIL, uuids)}) and count in {len(uuids), len({*uuids})}:
+        return found  # as most often, and soon told
+    heads, tails = (Counter(map(part, uuids)) for part in (_HEAD, _TAIL))
+    alike = {each for each in uuids if heads[_HEAD(each)] > 1 or tails[_TAIL(each)] > 1}
+    for head, tail, timed, least in _UNIQUE:
+        rests = {each: each[head] + each[tail] for each in alike if each[14:15] not in timed}
+        counts = Counter(rests.values())
+        found.update(each for each, rest in rests.items() if counts[rest] >= least)
+    return found
 
 
 _MANY = 500

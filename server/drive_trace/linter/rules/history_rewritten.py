@@ -7,8 +7,9 @@ stands in another order. A verdict that is changed without a trace of it is wort
 
 A line may be laid out anew, and the copy of a line may go. A line that readers reject may be
 mended, but no word of a feed's line: what it was meant to say decides a verdict. Lines that were
-put in between are not reported. Lines of a feed are all told; of the others 16 places, and a last
-one that counts the rest.
+put in between are not reported. Lines that were changed in the same way are one finding, as where a
+run was given another id. Lines of a feed are all told; of the others 16 places, and a last one that
+counts the rest.
 
 Outside of a git checkout, of a file that is not committed, and where git does not respond within
 10 seconds, the rule is silent, unless `--history` asks for more. It runs `git cat-file`, in `check`
@@ -37,6 +38,16 @@ EVENT{"event_type":"dispatch-end","result":"failed"}
 EVENT{"event_type":"dispatch-end","result":"failed"}
 EVENT{"event_type":"triage-verdict","input_ref":null}
 EVENT{"event_type":"correctness-recorded","qa":"fail"}
+--- One change of several lines is one finding.
+EVENT{"event_type":"dispatch-start","project_run_id":"shop"}
+… line 1 of HEAD; 1 more line in the same way         ^^^^
+EVENT{"event_type":"dispatch-end","project_run_id":"shop"}
+=> Put back the 2 lines as they were committed
+EVENT{"event_type":"dispatch-start","project_run_id":"cart"}
+EVENT{"event_type":"dispatch-end","project_run_id":"cart"}
+@head
+EVENT{"event_type":"dispatch-start","project_run_id":"cart"}
+EVENT{"event_type":"dispatch-end","project_run_id":"cart"}
 --- What is new stands below; the copy of a line may go, and so may white space.
 EVENT{"event_type":"dispatch-end","result":"failed"}
 EVENT{"event_type":"triage-verdict","input_ref":null}
@@ -48,6 +59,7 @@ EVENT{"event_type":"triage-verdict","input_ref":null}
 EVENT{"event_type":"correctness-recorded","qa":"fail"}
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from drive_trace.linter.courses import MOST
@@ -68,39 +80,59 @@ from drive_trace.text.spans import common_start
 from drive_trace.text.wording import are, printable
 from drive_trace.trace.history import Fate, Rewriting
 
+_FIELD = 16
+"""So many characters before a change tell its field."""
 _LONGEST = 600
 """The most characters that are shown of an old line."""
 
 
 def _check(trace: WholeTrace) -> Findings:
-    history = trace.index.history
-    texts = (line.text for line in unless_stopped(trace.lines))
-    found = history.rewritings(texts) if history else ()
-    by_place: dict[tuple[bool, int | None], list[Rewriting]] = {}
-    for each in sorted(found, key=lambda each: not each.is_feed):
-        by_place.setdefault((each.fate is Fate.REMOVED, each.new), []).append(each)
-    places = [*by_place.values()]
-    count = sum(same[0].is_feed for same in places) + MOST
-    for number, same in enumerate(places[:count], 1):
-        more = sum(map(len, places[count:])) if number == count else 0
+    changes = _changes(trace)
+    count = sum(same[0].is_feed for same in changes) + MOST
+    for number, same in enumerate(changes[:count], 1):
+        more = sum(map(len, changes[count:])) if number == count else 0
         yield _finding(trace.lines, same, more)
 
 
+def _changes(trace: WholeTrace) -> Sequence[Sequence[Rewriting]]:
+    history, found = trace.index.history, defaultdict[object, list[Rewriting]](list)
+    texts = (line.text for line in unless_stopped(trace.lines))
+    rewritings = history.rewritings(texts) if history else ()
+    for each in sorted(rewritings, key=lambda each: not each.is_feed):
+        found[_change(each, trace.lines)].append(each)
+    return [*found.values()]
+
+
+def _change(each: Rewriting, lines: Sequence[Line]) -> object:
+    """What lines have in common that are told together: where they were removed; or how they were
+    changed, in which field, which is said of each line of a feed.
+    """
+    if each.fate is not Fate.CHANGED or each.is_feed or each.new is None:
+        return each.fate is Fate.REMOVED, each.new
+    new = lines[each.new].text.removesuffix("\r")
+    was, part = _changed(new, each.text), _changed(each.text, new)
+    before = new[max(0, part.start - _FIELD) : part.end]
+    return each.version.commit, before, each.text[was.start : was.end]
+
+
 def _finding(lines: Sequence[Line], same: Sequence[Rewriting], more: int = 0) -> Finding:
-    """What became of lines that stood at one place."""
+    """What became of lines that stood at one place, or were changed in one way."""
     first = same[0]
-    line = lines[first.new or 0]
-    text = line.text.removesuffix("\r")
     is_changed = first.fate is Fate.CHANGED
-    where = _changed(first.text, text) if is_changed else type_or_line(line)
-    names = (f"before {each.version.short}" if each.version.commit else "of HEAD" for each in same)
-    related = [
-        (line, where, f"line {each.old + 1} {of}: {printable(each.text, _LONGEST)}")
-        for each, of in zip(same[:MOST], names, strict=False)
-    ]
+    related = []
+    for each in same[:MOST]:
+        line = lines[each.new or 0]
+        text = line.text.removesuffix("\r")
+        where = _changed(each.text, text) if is_changed else type_or_line(line)
+        of = f"before {each.version.short}" if each.version.commit else "of HEAD"
+        said = f"line {each.old + 1} {of}: {printable(each.text, _LONGEST)}"
+        related.append((line, where, said))
+    alike = f"; {plural(len(same) - 1, 'more line')} in the same way" * (len(same) > 1)
     what = f"; so it is with {plural(more, 'more line')} of no feed" * bool(more)
-    message = f"{_told(same)}{what}"
-    return RULE.finding(line, where, message, *related, expected=first.text if is_changed else None)
+    message = f"{_told(same)}{alike * is_changed}{what}"
+    line, where, _ = related[0]
+    expected = first.text if is_changed else None
+    return RULE.finding(line, where, message, *related, expected=expected)
 
 
 def _told(same: Sequence[Rewriting]) -> str:
@@ -126,11 +158,17 @@ def _changed(old: str, new: str) -> Span:
     return Span(start, len(new) - end)
 
 
-def _fixes(finding: Finding) -> Fixes:
-    if finding.expected is not None:
-        whole = Span(0, len(finding.line.text.removesuffix("\r")))
-        edit = Edit(finding.line, whole, str(finding.expected))
-        yield Fix("Put back the line as it was committed", Level.BY_HAND, (edit,))
+def _fixes(finding: Finding, trace: WholeTrace) -> Fixes:
+    for same in _changes(trace) if finding.expected is not None else ():
+        lines = [trace.lines[each.new or 0] for each in same]
+        if (lines[0], same[0].text) == (finding.line, finding.expected):
+            ends = [len(line.text.removesuffix("\r")) for line in lines]
+            edits = (
+                Edit(line, Span(0, end), each.text)
+                for line, end, each in zip(lines, ends, same, strict=True)
+            )
+            what = f"{len(lines):,} lines as they were" if len(lines) > 1 else "line as it was"
+            yield Fix(f"Put back the {what} committed", Level.BY_HAND, tuple(edits))
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=_fixes)
+RULE = Rule(Severity.WARNING, _check, fixes_around=_fixes)

@@ -3,8 +3,9 @@
 Ids are random UUIDs, so that no two of them meet, in whatever file they stand. One of few different
 digits, of the same part over and over, of letters and digits in turns, or that begins by counting
 up was typed, or written by a language model: most likely others have it, too, and events of theirs
-count as copies of this one. So were ids of a run that differ in their last eight digits alone, as
-where they count up; but those that begin with the time (version 7) may.
+count as copies of this one. So were ids of a run that count up: two that differ in one group or
+their last eight digits alone, or three that begin with the same seven digits; but those that are
+made of the time (versions 1, 6 and 7) may.
 The nil UUID is nobody's id.
 
 **Fix.** A new UUID for an event's id, one at a time. Of a dispatch or a round none is offered:
@@ -23,11 +24,22 @@ EVENT{"event_type":"round-start","round_id":"deadbeef-dead-4eef-8ead-beefdeadbee
                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 --- Each may be random, but not both.
 EVENT{"event_type":"round-start","round_id":"9d2c41f7-3be8-4a06-b1c5-7e60d84f0001"}
-… in its last digits alone                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+… but for a part that counts                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 EVENT{"event_type":"round-start","round_id":"9d2c41f7-3be8-4a06-b1c5-7e60d84f0002"}
                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 EVENT{"event_type":"round-start","round_id":"019723ab-41c6-7e06-b1c5-7e60d84f0001"}
 EVENT{"event_type":"round-start","round_id":"019723ab-41c6-7e06-b1c5-7e60d84f0002"}
+--- Those of which no two are alike otherwise may begin alike, but no three.
+EVENT{"event_type":"round-start","round_id":"00000001-3be8-4a06-b1c5-7e60d84f9ad2"}
+… but for a part that counts up             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-start","round_id":"00000002-91d7-4c3e-8f20-5b6ca1e07d48"}
+                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-start","round_id":"00000003-c64f-49b1-a7e8-20d9f35b8c16"}
+                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-start","round_id":"9d2c41f7-3be8-4a01-b1c5-7e60d84f9ad2"}
+                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"round-start","round_id":"9d2c41f7-3be8-4a02-b1c5-7e60d84f9ad2"}
+                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 --- The digit of the version breaks the pattern.
 EVENT{"event_type":"round-start","round_id":"a1b2c3d4-e5f6-4789-8abc-def012345678"}
                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -45,7 +57,7 @@ from drive_trace.trace.line import EVENT_ID
 from drive_trace.vocabulary import DISPATCH, ROUND, Form, invented_ids, looks_invented
 
 _TYPED = "no random UUID looks like this"
-_COUNTED = "in its last digits alone this differs from another id of the run"
+_COUNTED = "but for a part that counts up, this is like another id of the run"
 
 
 def _check(run: Run) -> Findings:

@@ -2,7 +2,8 @@
 
 The order of the file is the order of events, and readers go by it. An event whose `ts` is
 earlier than that of the event before it in its run was written late, by a clock that was wrong, or
-by hand in the wrong place: durations that are measured across it are not to be trusted.
+by hand in the wrong place: durations that are measured across it are not to be trusted. Where all
+lines around go on without the event before it, that one is marked instead, as too late.
 
 A second is let pass (`tolerance-ms`): writers at work side by side append a moment after they have
 read the clock.
@@ -22,6 +23,12 @@ EVENT{"event_type":"spec-authored","ts":"2026-05-28T13:58:30.000Z"}
 EVENT{"event_type":"project-started","ts":"2026-05-28T16:01:00.000Z"}
 EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:03:00.000Z"}
 … local time marked `Z`?                ^^^^^^^^^^^^^^^^^^^^^^^^^^
+--- One event is out of time between those that agree.
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+EVENT{"event_type":"spec-authored","ts":"2027-05-28T14:01:00.000Z"}
+… after that of line 3                  ^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"plan-authored","ts":"2026-05-28T14:02:00.000Z"}
+EVENT{"event_type":"health-check-fired","ts":"2026-05-28T14:03:00.000Z"}
 --- Events may happen at once, and a time can be written in several ways.
 EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
@@ -38,7 +45,7 @@ EVENT{"event_type":"project-started","project_run_id":"cart","ts":"2026-05-27T14
 
 from itertools import pairwise
 
-from drive_trace.linter.rule import Findings, Option, Rule, Run, Severity
+from drive_trace.linter.rule import Findings, Line, Option, Rule, Run, Severity
 from drive_trace.text.wording import duration
 from drive_trace.trace.line import TS
 from drive_trace.trace.times import milliseconds_between
@@ -54,19 +61,32 @@ def _check(run: Run, *, tolerance_ms: float) -> Findings:
             continue  # malformed-timestamp reports it; that it goes back would be a guess
         passed = milliseconds_between(before, after)
         if passed is not None and passed < -tolerance_ms and after >= "2020":
-            back = f"`ts` is {duration(-passed)} before that of line "
             hours = round(-passed / _HOUR_MS)
             is_whole = abs(passed + hours * _HOUR_MS) <= _SLACK_MS
             asked = _ASKED * (is_whole and 1 <= hours <= _MOST_HOURS)
-            message = (back, previous, f", which stands above{asked}")
-            yield RULE.finding(
-                line, "ts", message, (previous, "ts", "the event before it in the run")
-            )
+            is_above = _is_off(run, previous, line, -passed)
+            off, other = (previous, line) if is_above else (line, previous)
+            way, place = ("after", "below") if is_above else ("before", "above")
+            back = f"`ts` is {duration(-passed)} {way} that of line "
+            message = (back, other, f", which stands {place}{asked}")
+            yield RULE.finding(off, "ts", message, (other, "ts", f"the event {way} it in the run"))
 
 
-_HOUR_MS, _SLACK_MS = 3_600_000, 300_000
+def _is_off(run: Run, line: Line, following: Line, ahead_ms: float) -> bool:
+    """Whether it is the line above an earlier one that is off: those around the two go on without
+    it.
+    """
+    above, at = run.lines.before(line), run.lines.position(following)
+    below, ts = run.lines[at + 1 : at + 1 + _NEAR], line.facts[TS]
+    goes_on = above is None or above.facts[TS] <= following.facts[TS]
+    return goes_on and (all(each.facts[TS] < ts for each in below) if below else ahead_ms > _DAY_MS)
+
+
+_HOUR_MS, _DAY_MS, _SLACK_MS = 3_600_000, 86_400_000, 300_000
 _MOST_HOURS = 14
 """No place is further from UTC."""
+_NEAR = 3
+"""So many lines below say which of two is off."""
 _ASKED = "; is one of the two local time marked `Z`?"
 _OPTIONS = (Option("tolerance-ms", 1000, "Milliseconds by which an event may be older."),)
 RULE = Rule(

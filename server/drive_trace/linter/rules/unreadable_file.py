@@ -11,7 +11,8 @@ used are not read either, as nobody knows how to check them: that is told once, 
 
 A file that looks like a trace, but has another name, is a warning: a search does not read it.
 
-In an editor it is also told of a document with more than 200,000 lines, which `check` reads.
+In an editor it is also told of a document with more than 200,000 lines, which `check` reads: once
+it has fewer, close it and open it again.
 
 **Fix.** None is offered: make the file readable, mend the configuration, or leave it out on the
 command line.

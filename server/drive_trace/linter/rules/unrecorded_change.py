@@ -34,10 +34,10 @@ EVENT{"event_type":"dispatch-end","result":"failed"}
 EVENT{"event_type":"dispatch-end","result":"failed"}
 EVENT{"event_type":"correctness-recorded","qa":"fail"}
 ---
-EVENT{"event_type":"correctness-recorded","event_id":"0b6f2c60-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
+EVENT{"event_type":"correctness-recorded","event_id":"d95bafc8-f2a4-427b-9cf4-bb99f4bea973"}
                    ^^^^^^^^^^^^^^^^^^^^^^ … was recorded below line 3
 EVENT{"event_type":"triage-verdict","event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
-EVENT{"event_type":"dispatch-end","event_id":"0b6f2c5f-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
+EVENT{"event_type":"dispatch-end","event_id":"cd613e30-d8f1-4adf-91b7-584a2265b1f5"}
 EVENT{"event_type":"triage-verdict","event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
                    ^^^^^^^^^^^^^^^^ … copy of line 2
 @recorded
