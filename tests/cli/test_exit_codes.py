@@ -84,13 +84,9 @@ def test_help_has_examples_and_may_fit_into_80_columns(
 def test_what_was_meant_is_guessed() -> None:
     assert "'chekc'. Did you mean 'check'?" in run("chekc").err
     assert "'--fixx'. Did you mean '--fix'?" in run("check", "--fixx").err
-    assert "expected a whole number from 0 up, found '1.5'" in (
-        run("tokens", "--input-tokens", "1.5").err
-    )
-    for number in ("0", "1", "nan", "x"):
-        said = f"expected a number above 0 and below 1, found '{number}'"
-        assert said in run("plan", "--rate", number).err
-    assert "expected a whole number from 1 up to 1000, found '0'" in run("plan", "--runs", "0").err
+    tokens, rate = run("tokens", "--input-tokens", "1.5"), run("plan", "--rate", "nan")
+    assert "expected a whole number from 0 up, found '1.5'" in tokens.err
+    assert "expected a number above 0 and below 1, found 'nan'" in rate.err
 
 
 def test_a_defect_is_one_line_and_exit_code_2(

@@ -278,8 +278,8 @@ _RUN = value(
 _SINCE = value(
     "--since",
     "REF",
-    "Look at the traces and runs alone that differ from where HEAD left REF. A run that came and "
-    "went since is missed by --history=REF.",
+    "Look at the traces and runs alone that differ from where HEAD left REF. It does not "
+    "tell of a run that came and went since then: --history=REF does.",
     expose_value=False,
     callback=_remember_commit,
 )

@@ -62,9 +62,7 @@ ON: Mapping[str, Sequence[str]] = {
     "malformed-uuid": ("unknown-dispatch", "unknown-round"),
     "invented-id": ("unknown-dispatch", "unknown-round"),
     "amended-before-authored": ("malformed-path", "plan-path-is-spec"),
-    "bytes-delta-mismatch": (
-        *("repeated-authoring", "impossible-bytes-delta", "duplicate-event-id", "time-goes-back"),
-    ),
+    "bytes-delta-mismatch": ("repeated-authoring", "impossible-bytes-delta", "duplicate-event-id"),
     "dispatch-count-mismatch": ("duplicate-event-id",),
     "repeated-end": ("duplicate-event-id",),
     "size-distribution-sum": ("dispatch-count-mismatch",),

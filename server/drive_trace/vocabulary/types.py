@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import Enum, StrEnum
 from functools import cached_property, partial, reduce
 from itertools import chain, pairwise
-from operator import or_, xor
+from operator import itemgetter, or_, xor
 from typing import TYPE_CHECKING, Annotated, Any
 
 if TYPE_CHECKING:
