@@ -28,14 +28,17 @@ def trees() -> Iterator[tuple[str, ast.AST]]:
 
 
 def imported(tree: ast.AST) -> set[str]:
-    """All modules, by their whole names."""
-    names = set()
+    """All modules, and what is used of them, by their whole names."""
+    names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names |= {each.name for each in node.names}
+            names |= {each.asname or each.name: each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            names |= {node.module} | {f"{node.module}.{each.name}" for each in node.names}
-    return names
+            names[node.module] = node.module
+            names |= {e.asname or e.name: f"{node.module}.{e.name}" for e in node.names}
+    used = (each for each in ast.walk(tree) if isinstance(each, ast.Attribute))
+    of = ((names.get(ast.unparse(each.value)), each.attr) for each in used)
+    return {*names.values(), *(f"{module}.{name}" for module, name in of if module is not None)}
 
 
 def called(tree: ast.AST) -> Iterator[str]:
