@@ -8,11 +8,10 @@ read it from there.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from enum import Enum, StrEnum
-from functools import cached_property, partial, reduce
-from itertools import chain, pairwise
-from operator import itemgetter, or_, xor
+from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 if TYPE_CHECKING:
@@ -148,9 +147,9 @@ are made of the time.
 def invented_ids(uuids: Sequence[str]) -> Set[str]:
     """Those that look invented, or count up: two differ in one group or their last eight digits
     alone, or three begin with the same seven digits, as random ones never do. What begins with the
-    time, as version 7 does, may. What is no UUID may be among them or not.
+    time, as version 7 does, may.
     """
-    found = {*filter(looks_invented, _may_look_invented(uuids))}
+    found = {*filter(looks_invented, uuids)}
     count = len({*map(_HEAD, uuids)})
     if count == len({*map(_TAIL, uuids)}) and count in {len(uuids), len({*uuids})}:
         return found  # as most often, and soon told
@@ -161,48 +160,6 @@ def invented_ids(uuids: Sequence[str]) -> Set[str]:
         counts = Counter(rests.values())
         found.update(each for each, rest in rests.items() if counts[rest] >= least)
     return found
-
-
-_MANY = 500
-"""So many ids are looked at together."""
-_AT = [at for at, each in enumerate("0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90") if each != "-"]
-"""Where a UUID has its digits."""
-_IS_LETTER = bytes(map(str.isalpha, map(chr, range(256))))
-_BITS = [
-    bytes(1 << half.index(each) if each in half else 0 for each in range(256))
-    for half in (b"01234567", b"89abcdef")
-]
-_BIT_COUNTS = bytes(map(int.bit_count, range(256)))
-_IS_ENOUGH = bytes(each > _FEW_DIGITS for each in range(256))
-_number = partial(int.from_bytes, byteorder="little")
-
-
-def _may_look_invented(uuids: Sequence[str]) -> Iterable[str]:
-    """The few UUIDs of which :func:`looks_invented` has to tell. To ask it of each of many takes a
-    quarter of ``check``: here a number has one digit of all of them, each in a byte of its own.
-    """
-    if len(uuids) < _MANY:
-        return uuids
-    whole = [each for each in uuids if len(each) == _AT[-1] + 1]
-    size, text = len(whole), "".join(whole).lower().encode("ascii", "replace")
-    # As few digits as tell it of nearly all.
-    columns = [text[at :: _AT[-1] + 1] for at in _AT]
-    digits, ones = [*map(_number, columns)], _number(b"\1" * size)
-    letters = [_number(each.translate(_IS_LETTER)) for each in columns[:16]]
-    halves = [
-        reduce(or_, [_number(each.translate(bits)) for each in columns[:20]]) for bits in _BITS
-    ]
-    counts = sum(_number(each.to_bytes(size, "little").translate(_BIT_COUNTS)) for each in halves)
-    begun = [digits[at : at + 4] for at in range(8, len(digits) - 7)]
-    begun += ([ones * each for each in typed] for typed in {each[:4].encode() for each in _TYPED})
-    signs = [
-        *(reduce(or_, map(xor, digits, each)) for each in begun),
-        reduce(or_, (one ^ other ^ ones for one, other in pairwise(letters))),
-        _number(counts.to_bytes(size, "little").translate(_IS_ENOUGH)),
-    ]
-    # Where a sign is zero, the id has it.
-    zeros = (re.finditer(b"\0", each.to_bytes(size, "little")) for each in signs)
-    return {whole[each.start()] for each in chain.from_iterable(zeros)}
 
 
 def not_random(uuids: Sequence[str]) -> Sequence[str]:
