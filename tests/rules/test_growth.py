@@ -6,7 +6,7 @@ import pytest
 
 from drive_trace.analysis import Analysis
 from drive_trace.vocabulary import EVENTS
-from tests.support.client_text import apart, event
+from tests.support.client_text import apart, event, graded
 from tests.support.growth import Work, assert_linear
 
 LINES = 4000
@@ -33,5 +33,14 @@ def test_the_same_again_and_again(names: tuple[str, ...], ids: Callable[[str], s
             analysis.score()
 
         return judge
+
+    assert_linear(prepare, LINES)
+
+
+def test_what_was_rewritten_is_put_back() -> None:
+    def prepare(size: int) -> Work:
+        recorded = apart(graded("pass", "fail", "pass") * size)
+        analysis = Analysis(recorded.replace("fail", "pass"), recorded=recorded.split("\n"))
+        return lambda: [*map(analysis.fixes, analysis.findings())]
 
     assert_linear(prepare, LINES)

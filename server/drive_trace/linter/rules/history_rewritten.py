@@ -60,7 +60,8 @@ EVENT{"event_type":"correctness-recorded","qa":"fail"}
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from drive_trace.linter.courses import MOST
 from drive_trace.linter.edits import Edit, Fix, Fixes, Level
@@ -87,20 +88,24 @@ _LONGEST = 600
 
 
 def _check(trace: WholeTrace) -> Findings:
-    changes = _changes(trace)
+    changes = [*_changes(trace).values()]
     count = sum(same[0].is_feed for same in changes) + MOST
     for number, same in enumerate(changes[:count], 1):
         more = sum(map(len, changes[count:])) if number == count else 0
         yield _finding(trace.lines, same, more)
 
 
-def _changes(trace: WholeTrace) -> Sequence[Sequence[Rewriting]]:
-    history, found = trace.index.history, defaultdict[object, list[Rewriting]](list)
-    texts = (line.text for line in unless_stopped(trace.lines))
-    rewritings = history.rewritings(texts) if history else ()
-    for each in sorted(rewritings, key=lambda each: not each.is_feed):
-        found[_change(each, trace.lines)].append(each)
-    return [*found.values()]
+def _changes(trace: WholeTrace) -> Mapping[str, Sequence[Rewriting]]:
+    """The rewritings that are told together, by the first of the recorded lines."""
+    kept, history = trace.index.kept, trace.index.history
+    if _changes not in kept:  # the fix of each finding asks
+        found = defaultdict[object, list[Rewriting]](list)
+        texts = (line.text for line in unless_stopped(trace.lines))
+        rewritings = history.rewritings(texts) if history else ()
+        for each in sorted(rewritings, key=lambda each: not each.is_feed):
+            found[_change(each, trace.lines)].append(each)
+        kept[_changes] = {same[0].text: same for same in found.values()}
+    return cast("Mapping[str, Sequence[Rewriting]]", kept[_changes])
 
 
 def _change(each: Rewriting, lines: Sequence[Line]) -> object:
@@ -159,16 +164,14 @@ def _changed(old: str, new: str) -> Span:
 
 
 def _fixes(finding: Finding, trace: WholeTrace) -> Fixes:
-    for same in _changes(trace) if finding.expected is not None else ():
+    if finding.expected is not None:
+        same = _changes(trace)[str(finding.expected)]
         lines = [trace.lines[each.new or 0] for each in same]
-        if (lines[0], same[0].text) == (finding.line, finding.expected):
-            ends = [len(line.text.removesuffix("\r")) for line in lines]
-            edits = (
-                Edit(line, Span(0, end), each.text)
-                for line, end, each in zip(lines, ends, same, strict=True)
-            )
-            what = f"{len(lines):,} lines as they were" if len(lines) > 1 else "line as it was"
-            yield Fix(f"Put back the {what} committed", Level.BY_HAND, tuple(edits))
+        spans = (Span(0, len(line.text.removesuffix("\r"))) for line in lines)
+        texts = (each.text for each in same)
+        what = f"{len(lines):,} lines as they were" if len(lines) > 1 else "line as it was"
+        edits = tuple(map(Edit, lines, spans, texts))
+        yield Fix(f"Put back the {what} committed", Level.BY_HAND, edits)
 
 
 RULE = Rule(Severity.WARNING, _check, fixes_around=_fixes)
