@@ -58,12 +58,10 @@ def said(line: Line) -> object:
 
 
 @settings(max_examples=examples(1500))
-@given(lines())
-@example("")
-@example("\r")
-def test_the_fast_path_says_what_the_exact_path_says(text: str) -> None:
-    (fast,) = read_lines([text])
-    assert said(fast) == said(read_exactly(text))
+@given(st.lists(lines(), max_size=3))
+@example(["", "\r"])
+def test_the_fast_path_says_what_the_exact_path_says(texts: list[str]) -> None:
+    assert [*map(said, read_lines(texts))] == [said(read_exactly(each)) for each in texts]
 
 
 @settings(max_examples=examples(300))
