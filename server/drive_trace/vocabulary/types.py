@@ -105,7 +105,9 @@ class Form(Enum):
 
 
 _FEW_DIGITS = 8
-"""A hash or an id of random digits has more different ones: one in a million billion has not."""
+"""A hash of random digits has more different ones: one in a million billion has not, and of ids one
+in some 300,000.
+"""
 
 
 _TYPED = {
@@ -139,15 +141,15 @@ _UNIQUE = (
     *((slice(at), slice(end, None), "167", 2) for at, end in ((0, 8), (9, 13), (14, 18), (19, 23))),
     (slice(7), slice(0), "167", 3),
 )
-"""Two parts of an id, and how many random ones never share both. Those of some versions may: they
-are made of the time.
+"""Two parts of an id; the versions whose ids may share both, as they are made of the time; and how
+many of the others never do.
 """
 
 
 def invented_ids(uuids: Sequence[str]) -> Set[str]:
     """Those that look invented, or count up: two differ in one group or their last eight digits
-    alone, or three begin with the same seven digits, as random ones never do. What begins with the
-    time, as version 7 does, may.
+    alone, or three begin with the same seven digits, as random ones never do. Those that are made
+    of the time may.
     """
     found = {*filter(looks_invented, uuids)}
     count = len({*map(_HEAD, uuids)})
