@@ -50,14 +50,14 @@ class EarlierRuns:
         self._told: set[str] = set()
         """The runs that were told to be gone."""
 
-    def has_now(self, trace: TraceRecords) -> None:
+    def note_now(self, trace: TraceRecords) -> None:
         """Note what stands in a trace."""
         if self._bases or self._histories:
             self._now |= run_ids_in(trace.records)
             if not any(map(str.strip, trace.records)):
                 self.blank.add(trace.path)
 
-    def had(self, trace: TraceRecords) -> None:
+    def note_before(self, trace: TraceRecords) -> None:
         """Note what stood in a trace, and what has been touched of it."""
         for option, base in self._bases.items():
             self._records.update(trace.records)
@@ -88,9 +88,9 @@ class EarlierRuns:
             yield from base.problems
         for path, history in self._histories.replaced(paths, seen()) if self._histories else ():
             if not isinstance(history, Problem) and self._search.excluded(path) in NOBODYS:
-                self.dropped(from_here(path), history)
+                self.note_dropped(from_here(path), history)
 
-    def dropped(self, path: str, history: History) -> None:
+    def note_dropped(self, path: str, history: History) -> None:
         """Note the runs of the lines that commits dropped from a trace."""
         assert self._histories is not None
         for run_id, commit in self._histories.lost_in(history):

@@ -253,19 +253,7 @@ def _verdict(reply: str) -> ModelAnswer | NoAnswer:
     return read_answer(reply, INTENT, VERDICTS)
 
 
-_LARGEST_DIFF = 64 << 20
-_FIRST, _LAST = 40, 160
-"""So many of a run's events are shown from its beginning, and from its end."""
-_LONGEST = 2_000
-"""Characters of one event."""
-_RANGE = re.compile(r"[^-\s][^\s]*?\.\.\.?[^\s]+")
-# What a repository's own files and configuration may name is not run; nor do they hide from the
-# judge what was changed.
-_DIFF = (
-    *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--text"),
-    *("--no-relative", "-O/dev/null", "--ignore-submodules=none", "-U3"),
-    *("--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/"),
-)
+# Which model is asked
 
 
 class Asked(NamedTuple):
@@ -333,6 +321,21 @@ def echo_prompt(prompt: Prompt, destination: str) -> None:
 
 
 # What a judge is shown: the case, the diff and an excerpt of the trace
+
+
+_LARGEST_DIFF = 64 << 20
+_FIRST, _LAST = 40, 160
+"""So many of a run's events are shown from its beginning, and from its end."""
+_LONGEST = 2_000
+"""Characters of one event."""
+_RANGE = re.compile(r"[^-\s][^\s]*?\.\.\.?[^\s]+")
+# What a repository's own files and configuration may name is not run; nor do they hide from the
+# judge what was changed.
+_DIFF = (
+    *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--text"),
+    *("--no-relative", "-O/dev/null", "--ignore-submodules=none", "-U3"),
+    *("--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/"),
+)
 
 
 def read_case(path: str) -> JudgedCase:

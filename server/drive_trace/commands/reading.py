@@ -124,8 +124,8 @@ class Reading(finding.NotRead):
             self.found.append(trace.path)
             self.places[trace.path] = trace.found
             self._tell_odd(trace.path, trace.records)
-            self.earlier.has_now(trace)
-            self.earlier.had(trace)
+            self.earlier.note_now(trace)
+            self.earlier.note_before(trace)
             yield trace
         for each in self.earlier.gone(self.paths, self._seen):
             self.note(each)
@@ -210,7 +210,7 @@ class Reading(finding.NotRead):
                 self.note(found)
             return None
         if found is not None:
-            self.earlier.dropped(path, found)
+            self.earlier.note_dropped(path, found)
         return found
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:
@@ -231,7 +231,7 @@ class Reading(finding.NotRead):
             return
         for each in finding.traces_beside(self.paths, self.found, run_ids, self.search, most):
             if isinstance(each, TraceRecords):
-                self.earlier.has_now(each)
+                self.earlier.note_now(each)
             yield each
 
     def others(self, run_ids: Collection[str]) -> Iterator[TraceRecords]:

@@ -274,6 +274,9 @@ def _flaky(fleet: Fleet) -> doc.Section:
     return doc.Section("Flaky cases", [doc.Paragraph(said), told, doc.Paragraph(f"{REPEATED}.")])
 
 
+# Where the share of CORRECT runs changed from month to month, and how sure that is
+
+
 _WITHIN = 3.84 / 2
 """Log-likelihoods that differ by less are in one 95 % interval: half of a χ² of one degree."""
 

@@ -306,6 +306,9 @@ def _numbers(tokens: measures.Tokens) -> dict[str, object]:
     return {name: measures.as_double(value) for name, value in tokens.items()}
 
 
+# What git vouches for of runs, where somebody asks
+
+
 _CLOCKED = {"project-started", "project-closed"}
 
 

@@ -334,7 +334,7 @@ class ClosedTraces:
 
         end = time.monotonic() + seconds
         known = ((self._entries.get(real), rules) for real, rules in traces)
-        # A state is asked for shortly before its trace is read: time may not do for all.
+        # Each state is asked for just before its trace is read: there may be no time for all.
         asked, ahead = tee((entry, entry.quiet_state(), rules) for entry, rules in known if entry)
         files = (
             File(str(entry.seen.path), entry.seen.place.name, rules)
