@@ -26,11 +26,11 @@ class _Place(NamedTuple):
     commit: str
     """The commit that has it, as git can be asked for it."""
     option: str
-    """Who asks what it had."""
+    """The option that asks what it had."""
 
 
 class EarlierRuns:
-    """What there was of runs, and what is left of it; of nothing where nobody asks."""
+    """The runs that there were, and what is left of them; none where nobody asks."""
 
     def __init__(self, search: SearchOptions, histories: Histories | None) -> None:
         self._search, self._histories = search, histories

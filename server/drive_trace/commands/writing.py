@@ -15,7 +15,8 @@ from drive_trace.commands import options, reading, terminal
 from drive_trace.scorecard import caveats, scoring
 from drive_trace.storage import files, finding, projects
 from drive_trace.storage.recording import RECORDED, Merged, Refuse, record_feed
-from drive_trace.text import frozen, wording
+from drive_trace.text import wording
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
@@ -77,7 +78,7 @@ def record(mechanical: str | None, qa: str | None, intent: str | None, **where: 
 # The files of a run
 
 
-class FilesBeside(frozen.Frozen, frozen=True):
+class FilesBeside(Frozen, frozen=True):
     """The files that may hold a run, beside the one that is written to."""
 
     paths: Sequence[str]
@@ -116,7 +117,7 @@ WHERE = ("trace_file", "project_run_id", "only_this_file", "paths")
 """The options that all who record have."""
 
 
-class RecordRequest(frozen.Frozen, frozen=True):
+class RecordRequest(Frozen, frozen=True):
     """What is to be recorded, and where. The options of a command that records fill it by name."""
 
     feed: str

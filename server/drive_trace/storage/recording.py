@@ -25,7 +25,8 @@ from drive_trace.scorecard.scoring import ScoredTrace, score_joined
 from drive_trace.storage import appending, git
 from drive_trace.storage import files as disk
 from drive_trace.storage.patterns import PROVENANCE_SUFFIX
-from drive_trace.text import frozen, wording
+from drive_trace.text import wording
+from drive_trace.text.frozen import Frozen
 from drive_trace.trace.line import run_of
 from drive_trace.trace.provenance import Origin, digest_of_line, entry_line
 from drive_trace.trace.reading import read_exactly, read_lines
@@ -37,7 +38,7 @@ Refuse: TypeAlias = Callable[[Sequence[ScoredTrace]], str | None]
 """Why nothing is recorded of a run in these traces, or None."""
 
 
-class Appended(frozen.Frozen, frozen=True):
+class Appended(Frozen, frozen=True):
     """One event was appended."""
 
     record: str
@@ -46,7 +47,7 @@ class Appended(frozen.Frozen, frozen=True):
     """What the caller should know about it, a sentence each."""
 
 
-class Merged(frozen.Frozen, frozen=True):
+class Merged(Frozen, frozen=True):
     """One event of a feed was appended, or would be."""
 
     written: Appended

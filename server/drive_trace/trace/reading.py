@@ -83,7 +83,7 @@ def _decoded(texts: Sequence[str], decode: Callable[[str], Any]) -> list[Any]:
 def _read_unclean_again(
     lines: list[Line], events: Sequence[Any], conversions: Mapping[type, Conversion]
 ) -> None:
-    """Read lines exactly that are not clean, which a look at many at once tells."""
+    """Read again, exactly, what is not clean. A look at all events of a type at once tells."""
     alike = defaultdict[type, list[int]](list)
     for place, event in enumerate(events):
         if event is not None:
@@ -98,7 +98,8 @@ def _read_unclean_again(
     clean = [at for at, each in enumerate(events) if each is not None and at not in unclean]
     # No text is shorter than what is written back: an escape is longer than the bytes that it
     # stands for. So all are compact, with no key twice, if together they are as long.
-    sizes = map(len, map(str.encode, [lines[at].text for at in clean]))  # one emoji slows a join
+    # They are encoded one by one, as one emoji would make a joined text four times as large.
+    sizes = map(len, map(str.encode, [lines[at].text for at in clean]))
     if sum(sizes) != written_length(*(events[at] for at in clean)):
         for place in clean:
             lines[place] = _checked_length(lines[place], events[place])

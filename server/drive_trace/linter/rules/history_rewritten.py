@@ -168,9 +168,8 @@ def _fixes(finding: Finding, trace: WholeTrace) -> Fixes:
         same = _changes(trace)[str(finding.expected)]
         lines = [trace.lines[each.new or 0] for each in same]
         spans = (Span(0, len(line.text.removesuffix("\r"))) for line in lines)
-        texts = (each.text for each in same)
         what = f"{len(lines):,} lines as they were" if len(lines) > 1 else "line as it was"
-        edits = tuple(map(Edit, lines, spans, texts))
+        edits = tuple(map(Edit, lines, spans, (each.text for each in same)))
         yield Fix(f"Put back the {what} committed", Level.BY_HAND, edits)
 
 
