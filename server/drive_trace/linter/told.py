@@ -290,6 +290,7 @@ def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = Fa
     # An object that begins here, and ends neither here nor below, lacks its end.
     is_whole = finding.last is not None or not line.text.lstrip().startswith("{")
     is_of_array = is_array and (is_whole or kind is ProblemKind.TRAILING_COMMA)
+    # As of a log that was pasted into it.
     is_text = kind is ProblemKind.UNEXPECTED and not {"{", "}"}.intersection(line.text)
     if kind in _AROUND or is_text or (is_of_array and kind in _IN_ARRAY):
         return rule.code, ProblemKind.ARRAY if kind in _IN_ARRAY else kind
