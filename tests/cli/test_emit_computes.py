@@ -18,6 +18,7 @@ from drive_trace.authoring.drafts import Stamp
 from drive_trace.storage import emitting
 from drive_trace.vocabulary import ENVELOPE, EVENTS
 from tests.cli.support import Ran, completed, git, process, run, write
+from tests.support.fixtures import event_id
 
 BRIEF = "Build the retry queue.\n"
 
@@ -32,11 +33,11 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DRIVE_TRACE_FILE", "projects/shop/trace.jsonl")
     start, minutes = datetime(2026, 5, 28, 14, tzinfo=UTC), count()
+    ids = map(event_id, count())
 
     def stamp() -> Stamp:
         number = next(minutes)
         ts = (start + timedelta(minutes=number)).isoformat(timespec="milliseconds")
-        ids = (f"0b6f2c5e-8f0d-4c1b-{kind}a3e-{number:04}6f2ac08d" for kind in "89")
         return Stamp(next(ids), ts.replace("+00:00", "Z"), next(ids))
 
     monkeypatch.setattr(emitting, "new_stamp", stamp)

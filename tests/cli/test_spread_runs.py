@@ -21,6 +21,7 @@ from drive_trace.storage.finding import run_ids_in
 from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run, write
 from tests.support.drawing import examples
+from tests.support.fixtures import event_id
 from tests.support.models import FAMILIES, chance_line, event_lines
 from tests.support.mutating import SPELLINGS, TOKENS, changed
 
@@ -30,7 +31,7 @@ DISPATCH = {"dispatch_id": "d1", "parent_dispatch_id": None}
 def at(minute: int, event_type: str, **payload: object) -> str:
     """An event of that minute, with an id of its own."""
     envelope = {
-        "event_id": f"{minute:08}-8f0d-4c1b-9a3e-5d2f6a7b8c90",
+        "event_id": event_id(minute + 1),
         "ts": f"2026-05-28T14:{minute:02}:00.000Z",
         "project_run_id": "run-1",
     }

@@ -10,10 +10,11 @@ import re
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import Any
-from zlib import crc32
+from uuid import UUID
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 _UNIT = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
@@ -38,11 +39,11 @@ def event(event_type: str, run: object = "run-1", **payload: Any) -> str:
 
 def apart(text: str) -> str:
     """The text with an id of its own for each of its events, as no two of a trace share one, nor
-    two of different runs. Ids do not count up in their last digits: those are made up.
+    two of different runs. Ids are random: those that count up are made up.
     """
-    runs = "".join(sorted(set(_RUN_ID.findall(text)))).encode("utf-8", "surrogatepass")
-    numbers, own = count(1), f"{crc32(runs):08x}"
-    return _EVENT_ID.sub(lambda _: f"{own}-6f1d-4c3b-8a57-{f'{next(numbers):012x}'[::-1]}", text)
+    runs = "".join(sorted(set(_RUN_ID.findall(text))))
+    random = Random(runs.encode("utf-8", "surrogatepass"))
+    return _EVENT_ID.sub(lambda _: str(UUID(int=random.getrandbits(128), version=4)), text)
 
 
 def triage(**payload: Any) -> str:

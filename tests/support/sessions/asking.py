@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from lsprotocol import types
 from lsprotocol.converters import get_converter
+from msgspec.structs import astuple
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
@@ -147,7 +148,10 @@ def _check_completion(asked: _Asked, result: Any) -> None:
     wanted = completion(asked.view, asked.point, client=able, stamp=_STAMP)
     labels = [each["label"] for each in result["items"]]
     missing = {item.label for item in wanted.items}.difference(labels)
-    assert not {each for each in missing if each.strip('"') not in _STAMP}, (missing, labels)
+    assert not {each for each in missing if each.strip('"') not in astuple(_STAMP)}, (
+        missing,
+        labels,
+    )
 
 
 def _check_renamed(asked: _Asked, result: Any) -> None:
