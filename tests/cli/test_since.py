@@ -266,6 +266,74 @@ def test_the_whole_history_knows_runs_that_are_gone_and_how_they_are_had_again(
     assert "not read" not in page
 
 
+@pytest.mark.parametrize("became", ["", "notes.md", "trace.old"])
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_run_that_came_and_went_with_its_file_is_missed(
+    change: Path, became: str, is_committed: bool
+) -> None:
+    write(change, "projects/new/trace.jsonl", bad("new") + bad("new too"))
+    commit(change, "come")
+    added = git(change, "rev-parse", "HEAD")[:10]
+    if became:
+        git(change, "mv", "projects/new/trace.jsonl", f"projects/{became}")
+    if became != "notes.md":
+        write(change, f"projects/{became or 'readme'}", "other\n")
+        git(change, "rm", "-r", "--quiet", "--ignore-unmatch", "projects/new")
+    if is_committed:
+        commit(change, "go")
+    told = f"git checkout {added} -- projects/new/trace.jsonl restores it"
+    others = ("--exclude", "p[35]/")
+    for options in (["--history=main"], ["--history=main", "--since=main"]):
+        ran = gate(*options, *others)
+        assert (ran.code, ran.err.count(told)) == (2, 1), ran.err
+        assert "no line is left of 2 runs: new, new too\n" in ran.err
+        for command in ("check", "report"):
+            assert told in run(command, *options).out
+    assert gate("--history=main", *others, "--exclude", "new/").code == 0
+    assert gate("--history", *others).code == 0, "whole files may be tidied up"
+
+
+@pytest.mark.parametrize(
+    ("appended", "code"),
+    [
+        (bad("p2 too"), 2),
+        (graded("fail", "pass", "pass", run="p2"), 1),
+        (graded("fail", "pass", "pass", run=None), 1),
+    ],
+)
+def test_what_a_commit_put_back_was_touched(change: Path, appended: str, code: int) -> None:
+    git(change, "reset", "--quiet", "--hard", "HEAD~1")
+    append(change, "projects/p2/trace.jsonl", appended)
+    commit(change, "come")
+    git(change, "checkout", "--quiet", "main", "--", "projects/p2")
+    commit(change, "go")
+    assert gate("--since=main").code == 0
+    for options in (["--history=HEAD~2"], ["--since=main", "--history=main"]):
+        assert gate(*options).code == code
+        assert "[history-rewritten]" in run("check", *options, "--format", "concise").out
+    report = run("report", "--since=main", "--history=main", "--format", "markdown").out
+    assert "rewritten" in report
+
+
+def test_what_has_nothing_in_common_with_head_is_compared_with(change: Path) -> None:
+    git(change, "checkout", "--quiet", "--orphan", "root")
+    write(change, "projects/p2/trace.jsonl", bad("p2"))
+    commit(change, "root")
+    ran = gate("--history=main")
+    assert (ran.code, "p5: CORRECT, but history rewritten: 1 line removed" in ran.err) == (1, True), ran.err
+    git(change, "checkout", "--quiet", "main", "--", ".")
+    commit(change, "as it was")
+    assert "unreadable" not in run("check", "--history=main").out
+
+
+def test_a_configuration_with_errors_fails_the_check_whatever_was_touched(change: Path) -> None:
+    git(change, "reset", "--quiet", "--hard", "HEAD~1")
+    write(change, "drive-trace.toml", "nonsense = 1\n")
+    commit(change, "break")
+    ran = run("check", "--since", "main", "--format", "concise")
+    assert (ran.code, ran.out.count("drive-trace.toml:1:1: error[unreadable-file]")) == (2, 1)
+
+
 def test_a_configuration_fails_the_check_on_a_trace_that_is_gone(change: Path) -> None:
     git(change, "reset", "--quiet", "--hard", "HEAD~1")
     write(change, "drive-trace.toml", 'fail-on = "warning"\n')

@@ -23,7 +23,7 @@ from drive_trace.storage import configuration, git, replace
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import GONE, Omission, among, run_ids_in
 from drive_trace.storage.processes import Packed, in_batches, on_all_cores
-from drive_trace.storage.projects import FileProblem, Project, Projects, shown_path
+from drive_trace.storage.projects import Above, FileProblem, Project, Projects, shown_path
 from drive_trace.text.spans import Span, Spot
 from drive_trace.text.wording import first_of, plural, printable
 from drive_trace.trace import index, places
@@ -283,6 +283,10 @@ class Checking:
                 run_ids: _RunIds = cache(partial(run_ids_in, trace.records))
                 run_ids = run_ids if is_kept else partial(set, run_ids())
                 found.append((_Trace(kept, settings, name=self._name(trace.path)), run_ids))
+        if self._projects is not None:
+            above: Above = {}
+            for path in sorted(reading.untouched):
+                self._is_usable(self._projects.of(path, above), path, reading)
         all_ids = cache(
             lambda: frozenset(reading.earlier.touched).union(*(each() for _, each in found))
         )
@@ -312,12 +316,7 @@ class Checking:
         """
         path = self._name(trace.path)
         project = self._projects.of(path) if self._projects is not None else None
-        if project is not None and project.problems:
-            if reading.tells_unread:
-                self.notify(each.problem for each in project.problems)
-            self.failed = True
-            for each in project.problems:
-                self._broken.setdefault(each, []).append(path)
+        if project is not None and not self._is_usable(project, path, reading):
             return None
         self.checked[path] = project
         settings = project.settings_for(path) if project is not None else DEFAULTS
@@ -325,6 +324,15 @@ class Checking:
             settings = settings.under(RuleSettings({_REWRITTEN.code: _REWRITTEN.severity}))
         self.settings[path] = settings.under(self._off)
         return self.settings[path]
+
+    def _is_usable(self, project: Project, path: str, reading: Reading) -> bool:
+        """Whether the project of a trace can be used; takes in why not."""
+        if project.problems and reading.tells_unread:
+            self.notify(each.problem for each in project.problems)
+        self.failed = self.failed or bool(project.problems)
+        for each in project.problems:
+            self._broken.setdefault(each, []).append(path)
+        return not project.problems
 
     def _whole(self, found: _Trace, committed: git.CommittedTraces, reading: Reading) -> _Trace:
         """A trace with its text, which may have to be read again, and what was committed of it."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from drive_trace.scorecard.caveats import Gone
@@ -16,7 +16,6 @@ from drive_trace.text.wording import first_of, printable, shown
 
 if TYPE_CHECKING:
     from drive_trace.storage.histories import Histories
-    from drive_trace.trace.history import History
 
 
 class _Place(NamedTuple):
@@ -86,16 +85,19 @@ class EarlierRuns:
                     where = _Place(from_here(path), base.commit_of(path), option)
                     yield _left_out(where, sorted(had - self._now), what)
             yield from base.problems
-        for path, history in self._histories.replaced(paths, seen()) if self._histories else ():
-            if not isinstance(history, Problem) and self._search.excluded(path) in NOBODYS:
-                self.note_dropped(from_here(path), history)
+        for path, runs in self._histories.gone(paths, seen()) if self._histories else ():
+            if self._search.excluded(path) not in NOBODYS:
+                continue
+            if isinstance(runs, Problem):
+                yield runs
+            else:
+                self.note_dropped(from_here(path), runs.items())
 
-    def note_dropped(self, path: str, history: History) -> None:
-        """Note the runs of the lines that commits dropped from a trace."""
-        assert self._histories is not None
-        for run_id, commit in self._histories.lost_in(history):
+    def note_dropped(self, path: str, dropped: Iterable[tuple[str, str]]) -> None:
+        """Note runs of which commits dropped lines of a trace, each with the one that has them."""
+        for run_id, commit in dropped:
             self._had.setdefault(run_id, _Place(path, commit, "--history"))
-            if self._histories.base is not None:
+            if "--history" in self._bases:
                 self.touched.add(run_id)
 
     def lost(self, asked: Callable[[str], bool], read: Collection[str]) -> dict[str, LeftOut]:

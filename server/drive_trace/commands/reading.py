@@ -108,7 +108,7 @@ class Reading(finding.NotRead):
         self.places: dict[str, str] = {}
         """By the path of each trace, of others too, the one to read it again."""
         self.earlier = EarlierRuns(search, histories)
-        self._untouched: set[str] = set()
+        self.untouched: set[str] = set()
         """The traces that were found and not touched."""
         self._whole: list[TraceRecords] | None = None
         self.others_found: list[str] = []
@@ -126,6 +126,8 @@ class Reading(finding.NotRead):
             self._tell_odd(trace.path, trace.records)
             self.earlier.note_now(trace)
             self.earlier.note_before(trace)
+            if self.search.since is not None:  # what commits dropped touches runs, too
+                self.history_of(trace.path, trace.records)
             yield trace
         for each in self.earlier.gone(self.paths, self._seen):
             self.note(each)
@@ -138,7 +140,7 @@ class Reading(finding.NotRead):
 
     def _seen(self) -> set[str]:
         """What was read, or is told to be not, by its real paths."""
-        read = {*self.found, *self._untouched} - self.earlier.blank
+        read = {*self.found, *self.untouched} - self.earlier.blank
         told = {*self._missed(), *(each.path for each in self.unread)}
         return {*map(finding.identity, read | told)}
 
@@ -160,7 +162,9 @@ class Reading(finding.NotRead):
         since = self.search.since
         if since is None or isinstance(found, Problem) or since.has(found):
             return found
-        self._untouched.add(str(found))
+        if self.histories is not None and self.histories.touches(found):
+            return found
+        self.untouched.add(str(found))
         return LeftOut(str(found), f"not touched since {since.since[:10]}")
 
     def asks_for(self, run_id: str) -> bool:
@@ -204,13 +208,14 @@ class Reading(finding.NotRead):
         """What git's commits made of a trace, where somebody asks; what git does not tell whole is
         noted as not read.
         """
-        found = self.histories.of(path, records) if self.histories is not None else None
+        if self.histories is None:
+            return None
+        found = self.histories.of(path, records)
         if isinstance(found, Problem):
             if tuple(found) not in self.unread:
                 self.note(found)
             return None
-        if found is not None:
-            self.earlier.note_dropped(path, found)
+        self.earlier.note_dropped(path, self.histories.lost_in(found))
         return found
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:

@@ -80,27 +80,8 @@ class Histories:
         place = git.place_of(path)
         if place is None:
             return History()
-        return self._of(*place, path, records)
-
-    def replaced(
-        self, folders: Sequence[str], seen: Collection[str]
-    ) -> Iterator[tuple[str, History | Problem]]:
-        """The histories of what is a trace by its name in some folders, and not among the ``seen``
-        ones by their real paths: it has become something else, as a link.
-        """
-        for folder in (Path(each).resolve() for each in folders):
-            around = git.repository_around(folder)
-            listed = self._listed(around.root, "") if around is not None else None
-            if around is None or listed is None or isinstance(listed, Problem):
-                continue
-            for name in dict.fromkeys(each.name for commit in listed[1] for each in commit.changed):
-                path = around.root / name
-                is_ours = is_trace(path) and path.is_relative_to(folder) and str(path) not in seen
-                if is_ours and os.path.lexists(path):
-                    yield str(path), self._of(around.root, name, str(path), ())
-
-    def _of(self, root: Path, name: str, path: str, records: Sequence[str]) -> History | Problem:
-        listed = self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
+        root, name = place
+        listed = self._listed_with(root, name)
         if isinstance(listed, Problem):
             return Problem(path, f"its history cannot be read: {listed.reason}")
         base, found, deleted = listed
@@ -119,14 +100,44 @@ class Histories:
         mended = sum(each.mended for each in versions)
         return History(versions, since, frozenset(commits), head, mended)
 
+    def touches(self, path: str) -> bool:
+        """Whether a commit since the one that is named, if any, touched a trace, or git does not
+        tell.
+        """
+        place = git.place_of(path)
+        if self.base is None or place is None:
+            return False
+        listed = self._listed_with(*place)
+        return isinstance(listed, Problem) or any(_changes_of(place[1], listed[1]))
+
+    def gone(
+        self, folders: Sequence[str], seen: Collection[str]
+    ) -> Iterator[tuple[str, Mapping[str, str] | Problem]]:
+        """What was a trace by its name in some folders, and is not among the ``seen`` ones by their
+        real paths, with the runs that commits recorded in it, see :func:`_recorded`. It has become
+        something else, as a link; or is no more, which is told since a commit alone.
+        """
+        for folder in (Path(each).resolve() for each in folders):
+            around = git.repository_around(folder)
+            listed = self._listed(around.root, "") if around is not None else None
+            if around is None or listed is None or isinstance(listed, Problem):
+                continue
+            for name in dict.fromkeys(each.name for commit in listed[1] for each in commit.changed):
+                path = around.root / name
+                is_ours = is_trace(path) and path.is_relative_to(folder) and str(path) not in seen
+                if is_ours and (self.base is not None or os.path.lexists(path)):
+                    yield str(path), _recorded(around.root, name, listed[1])
+
+    def _listed_with(self, root: Path, name: str) -> _Listed | Problem:
+        return self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
+
     @staticmethod
     def lost_in(history: History) -> Iterator[tuple[str, str]]:
-        """The runs of the lines of a trace that commits did not leave as they were, each with the
-        commit that has it.
+        """The runs of a trace when commits did not leave all its lines as they were, each with the
+        commits that have it, the latest first. A line that is gone may be of any of them.
         """
-        for each in history.versions:
-            lost = each.lost if each.lost is not None and not each.path else ()
-            for run_id in finding.run_ids_in(each.records[at] for at in lost):
+        for each in reversed(history.versions):
+            for run_id in finding.run_ids_in(each.records) if each.lost and not each.path else ():
                 yield run_id, each.short + "~1" * (each.subject != _BETWEEN)
 
     def _list(self, root: Path, name: str) -> _Listed | Problem:
@@ -142,8 +153,9 @@ class Histories:
         is_shallow = git.run_git(folder, "rev-parse", "--is-shallow-repository") == b"true\n"
         commits = git.run_git(folder, *_LOG, *tips, "--", *paths)
         between: bytes | Problem = b""
-        if base and not is_shallow:  # there the two may have nothing in common
-            between = git.run_git(folder, "diff", *_RAW, f"{base}...HEAD", "--", *paths)
+        if self.base and not is_shallow:  # there the two may have nothing in common
+            left = self.base.base_in(root)
+            between = git.run_git(folder, "diff", *_RAW, left, "HEAD", "--", *paths)
         if isinstance(commits, Problem):
             unborn = git.run_git(folder, "rev-parse", "--quiet", "--verify", "HEAD", codes=(1,))
             return commits if isinstance(unborn, Problem) else ("", (), ())
@@ -182,6 +194,24 @@ def _changes_of(name: str, commits: Sequence[_Commit]) -> Iterator[tuple[_Commit
             if each.name in names:
                 names.add(each.old_name)
                 yield commit, each
+
+
+def _recorded(root: Path, name: str, commits: Sequence[_Commit]) -> Mapping[str, str] | Problem:
+    """The runs that commits recorded in a file, each with the last one that has it."""
+    changes = [
+        (each.after, short_hash(commit.commit))
+        for commit in commits
+        for each in commit.changed
+        if each.name == name and each.after and commit.subject != _BETWEEN
+    ]
+    contents = _contents(root, [*{after for after, _ in changes}])
+    if isinstance(contents, Problem):
+        return Problem(str(root / name), f"its history cannot be read: {contents.reason}")
+    return {
+        run_id: commit
+        for after, commit in reversed(changes)
+        for run_id in finding.run_ids_in(records_of(contents[after]))
+    }
 
 
 def _versions(
