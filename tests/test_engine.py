@@ -55,6 +55,8 @@ def chance_of_verdict(chance: Random) -> str:
     values |= {"ts": chance.choice(_MOMENTS), "project_run_id": "run-1"}
     for name in values.keys() & {*CORRECTNESS_FIELDS}:
         values[name] = chance.choice(("pass", "pass", "fail", None))
+    if values["event_type"] == "project-closed" and chance.random() < 0.5:
+        values["event_type"] = "dispatch-paused"
     return json.dumps(values, separators=(",", ":"))
 
 

@@ -228,9 +228,9 @@ class Analysis:
         return found if found is not files.files[file] else None
 
     def fixes(self, finding: Finding) -> list[Fix]:
-        """The fixes of a finding."""
+        """The fixes of a finding; none in a file that is no text."""
         rule = finding.rule
-        if finding.diagnostic is not None and finding.diagnostic.more:
+        if self.index.is_binary or (finding.diagnostic is not None and finding.diagnostic.more):
             return []
         is_joined = self._joined is not None
         fixes = list(fixes_in_its_file(finding) if is_joined else rule.fixes(finding))

@@ -46,7 +46,7 @@ def unescaped(text: str) -> str:
 
 def test_github_annotations(here: Path) -> None:
     name = "a, 100%:b/trace.jsonl"
-    write(here, name, REJECTED + WARNED + graded("pass", None, None) + graded(None, None, None))
+    write(here, name, REJECTED + WARNED + graded("pass", None, None) + graded("fail", None, None))
     write(here, "drive-trace.toml", "rule-url = 'https://rules.example.org/{code}'")
     ran = run("check", "--output-format", "github", name)
     assert ran.code == 1

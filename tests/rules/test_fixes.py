@@ -268,6 +268,15 @@ def test_no_spread_grade_is_joined_unasked() -> None:
     assert joins(text)
 
 
+def test_bytes_that_are_no_trace_are_left_as_they_are() -> None:
+    analysis = Analysis("\0\1bytes\n\n[1,]\n")
+    assert analysis.finding_count
+    assert not any(analysis.fixes(each) for each in analysis.findings())
+    assert fix_all(analysis, suggestions=True) == 0
+    torn = Analysis(trace('EVENT{"event_type":"project-closed"}') + "\0\0\n\n")
+    assert fix_all(torn) == 1
+
+
 @pytest.mark.parametrize(
     ("run_id", "slug", "titles"),
     [

@@ -58,6 +58,7 @@ def test_a_trace_that_is_an_array_is_one_finding_with_one_repair() -> None:
     inside = ",\n".join(records)
     for text, done in (
         (f"[\n{inside}\n]", ", and 1 in part (2 places)"),
+        (f"[{inside}]", ", and 1 in part (1 place)"),
         (f'{{"events": [\n{inside}\n]}}', ", and 1 in part (2 places)"),
         (json.dumps([*map(json.loads, records)], indent=2), ""),
     ):

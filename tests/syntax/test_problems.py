@@ -235,6 +235,12 @@ HARD_TO_SEE = [
         'unexpected `y`: `,`, `}`, or `\\"` for a quote inside the string is expected here',
     ),
     (
+        '{"a":1}' + "\0" * 500 + "\u202e",
+        ProblemKind.TEXT_AFTER,
+        "\0" * 500 + "\u202e",
+        "500 NUL bytes after the end of the object: a record is one object and nothing else",
+    ),
+    (
         '{"a":1}\0' + "\u202e" + "x" * 50,
         ProblemKind.TEXT_AFTER,
         "\0\u202e" + "x" * 50,

@@ -27,6 +27,9 @@ _NO_RECORD = re.compile(
 
 def quote(text: str) -> str:
     """Text of the record for use in a message: short, and every character visible."""
+    nuls = len(text) - len(text.lstrip("\0"))
+    if nuls > 1:  # as a disk leaves that lost power
+        return f"{nuls:,} NUL bytes"
     cut = text[:_LONGEST_QUOTE]
     shown = cut if cut.isprintable() else "".join(c if c.isprintable() else name(c) for c in cut)
     return f"`{visible(shown)}{'…' if len(text) > len(cut) else ''}`"
@@ -120,9 +123,13 @@ class MergedProblems:
         edit, title = putting(bracket, behind.start), f"Add `{bracket}`"
         self.add(ProblemKind.MISSING_BRACKET, behind, edit, what=what, repair=title)
 
-    def spread(self, span: Span, *, is_start: bool) -> None:
-        """A line that is a part of an object; its start may as well be all there is so far."""
+    def spread(self, span: Span, *, is_start: bool, is_array: bool = False) -> None:
+        """A line that is a part of an object, or of an array with one; the start of an object may
+        as well be all there is so far.
+        """
         what = "unfinished, or spread" if is_start else "an object spread"
+        if is_array:
+            what = "a JSON array spread"
         self.add(ProblemKind.SPREAD_OBJECT, span, what=what)
 
     def trailing_comma(self, comma: Span, closer: str = "") -> None:

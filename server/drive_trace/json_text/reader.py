@@ -448,7 +448,8 @@ class _Reader:
             first = self.frames[0]
             is_key_known = not first.brace and first.members
             span = first.members[0].key_span if is_key_known and first.members else self.last.span
-            self.report.spread(span, is_start=first.brace)
+            is_array = first is frame and first.brace and not first.is_object
+            self.report.spread(span, is_start=first.brace, is_array=is_array)
             return
         is_whole = self.expect is Expect.COMMA
         before = "a key"

@@ -64,6 +64,7 @@ ON: Mapping[str, Sequence[str]] = {
     "amended-before-authored": ("malformed-path", "plan-path-is-spec"),
     "bytes-delta-mismatch": ("repeated-authoring", "impossible-bytes-delta", "duplicate-event-id"),
     "dispatch-count-mismatch": ("duplicate-event-id",),
+    "superseded-feed": ("erased-verdict",),
     "repeated-end": ("duplicate-event-id",),
     "size-distribution-sum": ("dispatch-count-mismatch",),
     "plan-change-mismatch": ("dispatch-count-mismatch",),
@@ -114,8 +115,6 @@ _NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatc
 """By what misses a line that has no id of its own: a word that stands on that line."""
 _AROUND = {ProblemKind.FENCE, ProblemKind.ARRAY, ProblemKind.MERGE_CONFLICT}
 """Lines of one slip: what is around records."""
-_IN_ARRAY = {ProblemKind.TRAILING_COMMA, ProblemKind.SPREAD_OBJECT}
-"""What lines have in a file that is one array, over several lines."""
 _WORD = re.compile(r"[\w./-]+")
 
 
@@ -198,7 +197,7 @@ def tell(
     first: dict[Hashable, Finding] = {}
     summed: dict[int, Finding] = {}
     places, follows = (defaultdict[int, list[Finding]](list) for _ in range(2))
-    is_array = any(each.line.text.startswith(("[", "]")) for each in found)
+    is_array = any(each.line.text.startswith(("[", "]")) or _ends_array(each) for each in found)
     # What is told as one is told by the most severe.
     for each in sorted(found, key=severity_of):
         key = _key(each, index.slips, is_array=is_array)
@@ -278,6 +277,16 @@ def _marked(finding: Finding) -> str:
     return text[span.start : span.end]
 
 
+def _kind_of(finding: Finding) -> ProblemKind | None:
+    diagnostic = finding.diagnostic
+    return diagnostic.problem.kind if diagnostic is not None and diagnostic.problem else None
+
+
+def _ends_array(finding: Finding) -> bool:
+    """Whether a bracket behind a record is all that is wrong."""
+    return _kind_of(finding) is ProblemKind.TEXT_AFTER and _marked(finding) == "]"
+
+
 def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = False) -> Hashable:
     """What findings share that are told as one, given the runs that are meant by the slips of their
     ids; ``is_array`` says whether the trace may be one.
@@ -286,14 +295,15 @@ def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = Fa
     diagnostic = finding.diagnostic
     if rule.sums is None or (diagnostic is not None and diagnostic.more):
         return id(finding)
-    kind = diagnostic.problem.kind if diagnostic is not None and diagnostic.problem else None
+    kind = _kind_of(finding)
     # An object that begins here, and ends neither here nor below, lacks its end.
     is_whole = finding.last is not None or not line.text.lstrip().startswith("{")
-    is_of_array = is_array and (is_whole or kind is ProblemKind.TRAILING_COMMA)
+    is_part = is_whole and kind is ProblemKind.SPREAD_OBJECT
+    is_part |= kind is ProblemKind.TRAILING_COMMA or _ends_array(finding)
     # As of a log that was pasted into it.
     is_text = kind is ProblemKind.UNEXPECTED and not {"{", "}"}.intersection(line.text)
-    if kind in _AROUND or is_text or (is_of_array and kind in _IN_ARRAY):
-        return rule.code, ProblemKind.ARRAY if kind in _IN_ARRAY else kind
+    if kind in _AROUND or is_text or (is_array and is_part):
+        return rule.code, ProblemKind.ARRAY if is_part else kind
     if rule.sums_by == "line":
         return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)
     is_by_field = rule.sums_by != "run" and isinstance(place, Place)

@@ -106,12 +106,11 @@ def _of_stale(run: RunLines) -> Iterator[Caveat]:
     lines: list[LineRef] = []
     others: list[LineRef] = []
     for file, part in enumerate(run.parts):
-        own_unknown = (each for each in part.unknown if each.run_id == run.run_id)
-        rejected, unknown = (
-            [e.line for e in odd if e.may_be_work and run.is_after(file, e.line, e.ts)]
-            for odd in (part.rejected, own_unknown)
-        )
+        odd = (e for e in part.rejected if e.may_be_work)
+        rejected = [e.line for e in odd if run.is_after(file, e.line, e.ts)]
         rejected += [line.order + 1 for line in run.nameless_after(file)]
+        after = run.unknown_after(file)
+        unknown = [line.order + 1 for line in after if caveats.meant_feed(line) is None]
         since = len(work[file]), len(rejected), len(unknown)
         counts.update(dict(zip(_WORK, since, strict=True)))
         if not any(since):

@@ -8,13 +8,14 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
+from typing import cast
 
 from drive_trace.scorecard import caveats
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
 from drive_trace.stopping import cached_property, unless_stopped
 from drive_trace.trace.index import Index, identity_of
 from drive_trace.trace.joined import SpreadRun
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import FlaggedLine, Line
 from drive_trace.trace.provenance import Change
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import sortable
@@ -99,12 +100,17 @@ def newest_grade(run: Run) -> tuple[int, str] | None:
     return newest.order + 1, newest.text_fact("ts")
 
 
+def _run_in(index: Index, run_id: str) -> Run:
+    odd = cast("Sequence[FlaggedLine]", index.uncounted.get(run_id, ()))
+    return index.runs.get(run_id) or Run(run_id, odd=odd)
+
+
 class RunLines(SpreadRun):
     """A run in all its files, with the lines of each."""
 
     def __init__(self, run_id: str, files: Sequence[TraceLines]) -> None:
         """The files that name the run, in the order in which they are joined."""
-        super().__init__([each.index.runs.get(run_id) or Run(run_id) for each in files])
+        super().__init__([_run_in(each.index, run_id) for each in files])
         self.run_id, self.files = run_id, files
         self.parts = tuple(map(self._part, range(len(files))))
         self.correctness = self._recorded(self.grade, [part.correctness for part in self.parts])

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from drive_trace.stopping import cached_property, unless_stopped
+from drive_trace.text.spans import BrokenText
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.line import EVENT_ID, TS, FlaggedLine, Line, LineSet, LineStatus, run_of
 from drive_trace.trace.provenance import Change, ProvenanceRecord, changes_in
@@ -323,6 +324,14 @@ class Index:
     def is_illegible(self) -> bool:
         """Whether there are lines, and a run can be read from none of them."""
         return bool(self._odd) and not (self.runs or self.uncounted)
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether it is no trace, but bytes: no run can be read, and a line holds no text."""
+        return self.is_illegible and any(
+            "\0" in line.text or isinstance(line.text, BrokenText)
+            for line in chain.from_iterable(self._odd.values())
+        )
 
     def may_be_worked(self, run_id: str, start: Line, end: Line) -> bool:
         """Whether work of a run stands between two lines, or what may be: a rejected line that

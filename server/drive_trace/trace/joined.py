@@ -11,14 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import chain, count
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from drive_trace.stopping import cached_property
 from drive_trace.text.frozen import Frozen
 from drive_trace.trace.index import Identity, Index, identity_of
-from drive_trace.trace.line import TS, Line, name_of, time_in
+from drive_trace.trace.line import TS, FlaggedLine, Line, name_of, time_in
 from drive_trace.trace.run import Run, in_order
 from drive_trace.trace.times import is_later, latest_recorded, sortable
 from drive_trace.vocabulary import EVENTS, GRADE, Entity
@@ -278,6 +278,15 @@ class SpreadRun:
         """Of each file the work that is after it, or may be; none where no grade counts."""
         return [self._work_after(file) if self.grade else () for file in range(len(self.runs))]
 
+    def unknown_after(self, file: int) -> Sequence[FlaggedLine]:
+        """The lines of unknown types in a file that are after it, or may be."""
+        odd = cast("Sequence[FlaggedLine]", self.runs[file].odd if self.grade else ())
+        return [
+            line
+            for line in odd
+            if not line.is_rejected and self.is_after(file, line.order + 1, time_in(line.text))
+        ]
+
     def _work_after(self, file: int) -> Sequence[Line]:
         run, grade = self.runs[file], self.grades[file]
         if file in self.latest and grade is not None:
@@ -318,10 +327,10 @@ def file_by_file(run: Run) -> SpreadRun:
 def _file_by_file(run: Run) -> SpreadRun:
     if run.copies is None:
         return SpreadRun([run])
-    by_file = defaultdict[int, list[Line]](list)
-    for line in in_order([*run.lines, *run.copies]):
-        by_file[line.file].append(line)
-    return SpreadRun([Run(run.run_id, by_file[file]) for file in sorted(by_file)])
+    by_file = defaultdict[int, tuple[list[Line], list[Any]]](lambda: ([], []))
+    for line in in_order([*run.lines, *run.copies, *run.odd]):
+        by_file[line.file][line.event is None].append(line)
+    return SpreadRun([Run(run.run_id, *by_file[file]) for file in sorted(by_file)])
 
 
 def may_be_after(

@@ -12,9 +12,9 @@ EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":
 … the slug "cart" is not the run id "cart-tax"                                  ^^^^^^
 => Change `project_slug` to "cart-tax"
 EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart-tax"}
---- All other lines have the slug.
-EVENT{"event_type":"project-started","project_run_id":"crat","project_slug":"cart"}
-                                                                            ^^^^^^
+--- Other lines are of the run that is called like the slug.
+EVENT{"event_type":"project-started","project_run_id":"cart-typo","project_slug":"cart"}
+                                                                                 ^^^^^^
 EVENT{"event_type":"spec-authored","project_run_id":"cart"}
 EVENT{"event_type":"plan-authored","project_run_id":"cart"}
 EVENT{"event_type":"retro-landed","project_run_id":"cart"}
@@ -47,7 +47,9 @@ def _run(finding: LineDiagnostic | Finding) -> object:
 
 def _fixes(finding: Finding, trace: WholeTrace) -> Fixes:
     slug, run_id = finding.cause.found, _run(finding)
-    is_slip = trace.index.slips.get(str(run_id)) == slug
+    runs, slips = trace.index.runs, trace.index.slips
+    is_alone = slug in runs and len(runs.get(str(run_id), ())) == 1
+    is_slip = is_alone or slips.get(str(run_id)) == slug
     for field, name in (("project_slug", run_id), (_RUN, slug))[is_slip:]:
         if name:  # nothing is called by an empty one
             yield replacing(finding, as_json(name), Level.BY_HAND, field=field)
