@@ -221,9 +221,10 @@ function steps.act(token, title)
   return { line = vim.api.nvim_get_current_line(), last = vim.api.nvim_buf_get_lines(buffer, -2, -1, true)[1] }
 end
 
--- What the file holds after it is saved, its last newline as well.
+-- What the file holds after it is saved, its last newline as well. Where it has changed since it was
+-- read, Neovim may ask whether to write it: yes.
 function steps.save()
-  vim.cmd.write()
+  vim.cmd.write({ bang = true })
   return { text = table.concat(vim.fn.readfile(vim.api.nvim_buf_get_name(buffer), 'b'), '\n') }
 end
 
