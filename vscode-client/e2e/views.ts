@@ -103,7 +103,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     assert.ok(await seen.evaluate((heading) => heading.isConnected), "what has not changed is not replaced");
     assert.equal(await editor.preview.locator("details[open]").count(), 1, "what was unfolded stays so");
     await editor.preview.evaluate(() => { window.scrollTo({ top: 0 }); });
-    await editor.lenses.filter({ hasText: "superseded by line 16" }).waitFor();
+    await editor.lenses.filter({ hasText: "superseded by line 16" }).first().waitFor();
     await editor.screenshot("live-report");
   });
 
