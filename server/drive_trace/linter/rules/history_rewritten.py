@@ -95,8 +95,8 @@ def _check(trace: WholeTrace) -> Findings:
         yield _finding(trace.lines, same, more)
 
 
-def _changes(trace: WholeTrace) -> Mapping[str, Sequence[Rewriting]]:
-    """The rewritings that are told together, by the first of the recorded lines."""
+def _changes(trace: WholeTrace) -> Mapping[tuple[str, str], Sequence[Rewriting]]:
+    """The rewritings that are told together, by what the first line was, and has become."""
     kept, history = trace.index.kept, trace.index.history
     if _changes not in kept:  # the fix of each finding asks
         found = defaultdict[object, list[Rewriting]](list)
@@ -104,8 +104,10 @@ def _changes(trace: WholeTrace) -> Mapping[str, Sequence[Rewriting]]:
         rewritings = history.rewritings(texts) if history else ()
         for each in sorted(rewritings, key=lambda each: not each.is_feed):
             found[_change(each, trace.lines)].append(each)
-        kept[_changes] = {same[0].text: same for same in found.values()}
-    return cast("Mapping[str, Sequence[Rewriting]]", kept[_changes])
+        kept[_changes] = {
+            (same[0].text, trace.lines[same[0].new or 0].text): same for same in found.values()
+        }
+    return cast("Mapping[tuple[str, str], Sequence[Rewriting]]", kept[_changes])
 
 
 def _change(each: Rewriting, lines: Sequence[Line]) -> object:
@@ -165,7 +167,7 @@ def _changed(old: str, new: str) -> Span:
 
 def _fixes(finding: Finding, trace: WholeTrace) -> Fixes:
     if finding.expected is not None:
-        same = _changes(trace)[str(finding.expected)]
+        same = _changes(trace)[str(finding.expected), finding.line.text]
         lines = [trace.lines[each.new or 0] for each in same]
         spans = (Span(0, len(line.text.removesuffix("\r"))) for line in lines)
         what = f"{len(lines):,} lines as they were" if len(lines) > 1 else "line as it was"
