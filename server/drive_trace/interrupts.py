@@ -1,7 +1,5 @@
 """Ctrl-C: a command ends with exit code 130, and prints nothing, but where a gate ran."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -3,8 +3,6 @@
 ``docs/python-api.md`` documents it. Importing ``drive_trace`` alone does not load this module.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Iterator
 from typing import Annotated, Any, NamedTuple, TypeVar, cast

@@ -2,8 +2,6 @@
 waiting.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 import threading

@@ -5,8 +5,6 @@ refused, with one message of a rule for each problem. A fresh id and the time be
 of writing, and are put in last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import cast

@@ -6,8 +6,6 @@ grade or count of findings is filled in, but what the values given leave as the 
 whether the run had its final retro. Of a feed nothing is: its last event counts as a whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple

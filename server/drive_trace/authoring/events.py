@@ -1,7 +1,5 @@
 """Which events can come next at a place of a trace, and the whole event as it would be there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from drive_trace import vocabulary

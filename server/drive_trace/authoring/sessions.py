@@ -5,8 +5,6 @@ The times are the log's own, and durations what lies between them. What a log do
 out, and named: what a round has decided above all. Of what was said, only lengths and hashes stay.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence

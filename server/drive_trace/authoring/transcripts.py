@@ -6,8 +6,6 @@ reference's parser, key for key: times and counts are null, as a transcript does
 readers of traces reject these events, and they have no place in one.
 """
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@ the trajectories of subagents. It is left open whether the sums are of these, to
 against the steps.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 A composed event is a list of *slots*, each with the choices for one field.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum

@@ -1,7 +1,5 @@
 """Writing the baselines of what is checked, and finding what is dead in them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``drive-trace calibrate``: hold a judge's verdicts against people's labels."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """``drive-trace compare``: whether one side of runs is better than another."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath

@@ -1,7 +1,5 @@
 """``emit``: appends events to a trace, and fills in what can be known of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

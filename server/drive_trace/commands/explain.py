@@ -1,7 +1,5 @@
 """``drive-trace explain``: what a rule is about."""
 
-from __future__ import annotations
-
 import re
 import sys
 from functools import partial

@@ -1,7 +1,5 @@
 """``drive-trace export``: runs for the viewers of other tools."""
 
-from __future__ import annotations
-
 import sys
 
 import click

@@ -1,7 +1,5 @@
 """What ``check --fix`` writes, and the diff that ``check --diff`` shows instead."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

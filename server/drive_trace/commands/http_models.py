@@ -2,8 +2,6 @@
 messages. Needs the extra ``drive-trace[judge]``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -2,8 +2,6 @@
 coding agents, ``schema``.
 """
 
-from __future__ import annotations
-
 import sys
 
 import click

@@ -2,8 +2,6 @@
 have a model sort what went on in it.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

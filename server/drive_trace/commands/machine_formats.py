@@ -1,7 +1,5 @@
 """How ``check`` writes findings for programs: a function a format."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """``drive-trace plan``: how many runs a comparison takes, before anything has run."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import click

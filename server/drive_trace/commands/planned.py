@@ -1,7 +1,5 @@
 """The runs that a suite plans, with what there is of them: which of them are graded as it says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``reconstruct``: tells from the logs of an agent's session what nobody traced."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

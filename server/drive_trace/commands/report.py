@@ -1,7 +1,5 @@
 """``drive-trace report``: the scorecard, the metrics and the assertions on one page."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """``drive-trace score``: the verdict of every run. This page is the program, from top to bottom."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """``drive-trace suite``: gates and judges the runs that a suite plans, where that is missing."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -2,8 +2,6 @@
 document is written, and writes that fail.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -2,8 +2,6 @@
 the other files of the run, and what is shown of a grade.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar

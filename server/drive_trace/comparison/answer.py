@@ -2,8 +2,6 @@
 does not. Together they are wrong in no more than 5 % of comparisons of sides that are alike.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Whether two sides can be compared: what differs, and what nobody can verify."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import chain

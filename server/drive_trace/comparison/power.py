@@ -6,8 +6,6 @@ Smith, 1978, over cases), of costs by the ranks of log-normal ones. They say how
 and decide nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist

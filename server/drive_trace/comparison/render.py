@@ -1,7 +1,5 @@
 """A comparison for people: one document, and what each format puts first and last."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The runs that are compared: of which case each is, what is known of it, and what it cost."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product

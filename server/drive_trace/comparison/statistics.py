@@ -5,8 +5,6 @@ are too many for ranks, the sum of these is taken for normal. A difference is al
 baseline*, and a ratio *candidate ÷ baseline*. Intervals are for 95 %.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence

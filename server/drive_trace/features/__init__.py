@@ -5,8 +5,6 @@ settings and for docs/settings.md, in which the text below a field is its descri
 in messages what belongs there.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct

@@ -1,7 +1,5 @@
 """``textDocument/completion`` and ``completionItem/resolve``: what can be written at the cursor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

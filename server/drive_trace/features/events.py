@@ -1,7 +1,5 @@
 """``driveTrace/events`` and ``driveTrace/event``: the lines of a trace as rows, and one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from drive_trace.analysis import Analysis

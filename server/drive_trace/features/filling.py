@@ -4,8 +4,6 @@ Ids, times and durations come from the run. The length and hash of a file come f
 the caller reads. Values that only a person can know are left to the person.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 from lsprotocol import types

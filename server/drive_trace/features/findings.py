@@ -2,8 +2,6 @@
 file, as ``textDocument/formatting`` and ``textDocument/rangeFormatting``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial

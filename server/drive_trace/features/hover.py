@@ -2,8 +2,6 @@
 token, and the scorecard of its run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 and ``workspace/symbol``: what a trace names, and where else.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain

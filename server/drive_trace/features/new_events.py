@@ -2,8 +2,6 @@
 ``textDocument/codeAction`` offers to add: a grade, or the end of an open round or dispatch.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial

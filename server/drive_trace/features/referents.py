@@ -2,8 +2,6 @@
 file, the briefs with a hash.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

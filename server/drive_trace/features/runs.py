@@ -5,8 +5,6 @@ Every view starts with the verdict, adds that of the open file alone if it diffe
 file that decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice, product
 from typing import NamedTuple, TypeAlias, cast

@@ -6,8 +6,6 @@ can be trusted. No tree is made, so a broken record costs as little as a sound o
 modifiers are the protocol's own, as themes have colours for these.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

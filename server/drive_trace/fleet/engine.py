@@ -4,8 +4,6 @@ Daft moves bytes between our functions. It sees no verdict and no component of o
 cannot mix those of different grades.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import pickle

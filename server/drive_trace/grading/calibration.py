@@ -1,7 +1,5 @@
 """How far a judge agrees with people, and whether that is far enough to be trusted."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -10,8 +10,6 @@ That is why no library reads it. junitparser, the one that is well kept, takes `
 takes the elements as the standard library's parser finds them, and refuses document types.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

@@ -2,8 +2,6 @@
 that a project records. Most events do nothing, which is found out here, without loading much.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -9,8 +9,6 @@ No verdict and no result is written here. Whoever knows them ends rounds and dis
 which measures how long they took; the session is reminded of those that stand open.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence

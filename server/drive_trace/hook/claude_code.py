@@ -2,8 +2,6 @@
 trace, or what :mod:`drive_trace.hook.agents` does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from shlex import quote
 from typing import NamedTuple

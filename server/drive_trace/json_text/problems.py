@@ -1,7 +1,5 @@
 """Collects the syntax problems of one record: one problem a kind, one repair a problem."""
 
-from __future__ import annotations
-
 import re
 from operator import attrgetter
 

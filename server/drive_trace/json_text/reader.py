@@ -5,8 +5,6 @@ and either consumes it or closes a frame, so it always ends. It recovers as much
 possible of any text. A record in which it finds nothing wrong is JSON.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -2,8 +2,6 @@
 quoted, listed, in an array, behind what tools print before it, spread over lines, or a string.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

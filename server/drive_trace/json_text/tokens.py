@@ -1,7 +1,5 @@
 """The tokens of a record that is not JSON, read as its writer meant them."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

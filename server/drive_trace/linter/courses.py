@@ -2,8 +2,6 @@
 and ends, how long it took, and what starts or ends twice. All of it is told once for a run.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

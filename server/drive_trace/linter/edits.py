@@ -1,7 +1,5 @@
 """Edits that several rules' fixes are made of, and values that other lines of a run determine."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

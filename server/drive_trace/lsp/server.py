@@ -1,7 +1,5 @@
 """The language server: its life cycle, and the notifications about documents and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial

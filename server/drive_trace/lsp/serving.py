@@ -1,7 +1,5 @@
 """Runs a server over standard input and output, or over one loopback connection."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import logging

@@ -4,8 +4,6 @@ Some assertions cannot be decided from a trace, and say why. One that does not a
 the reference calls it one, except BD-8.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -7,8 +7,6 @@ ratio of their durations. Idle time between dispatches is folded where it is lon
 is too narrow or too near to others stands together, at each level of zoom, until there is room.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The report on one or several traces: scorecard, metrics, assertions, and how to read them."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence

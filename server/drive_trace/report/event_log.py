@@ -1,7 +1,5 @@
 """The valid events of one or several traces: in order, by dispatch and round, and in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from typing import NamedTuple

@@ -5,8 +5,6 @@ what an author claims, such as ``wall_clock_ms``, is an attribute. Nothing gets 
 records.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

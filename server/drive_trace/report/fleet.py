@@ -2,8 +2,6 @@
 here: a trace is untrusted input.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping

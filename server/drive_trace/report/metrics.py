@@ -4,8 +4,6 @@ They say what happened, never whether the work is right: the correctness gate sa
 is a function below :func:`metric`, whose name is its key in JSON. Every format follows from it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum

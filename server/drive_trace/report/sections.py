@@ -2,8 +2,6 @@
 comment on GitHub or as a page of one run.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

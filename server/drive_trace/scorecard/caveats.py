@@ -9,8 +9,6 @@ Readers reject some lines, and do not know the types of others. Some of these lo
 somebody meant to grade a run, or to say what it cost. What the others are, nobody knows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Dispatches and their rounds in time: by the clock, and as the author claims."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum

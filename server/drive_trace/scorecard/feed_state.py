@@ -4,8 +4,6 @@ The last *valid* event of a feed counts, as a whole. Lines that readers reject o
 count, but somebody may have meant them to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, cast

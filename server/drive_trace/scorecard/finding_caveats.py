@@ -1,7 +1,5 @@
 """Finds the caveats of a run, once, with its score."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain

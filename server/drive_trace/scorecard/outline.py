@@ -3,8 +3,6 @@
 It counts and names; no word of it says that something is good or bad.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What the events of a run say happened: counts, times, and what stands out. No verdict."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice

@@ -2,8 +2,6 @@
 ``scoring.py``. It can be kept as JSON.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias

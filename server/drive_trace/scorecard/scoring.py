@@ -5,8 +5,6 @@ Of a trace are kept the scores of its runs, each as if it stood there alone, and
 runs of other files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial, reduce

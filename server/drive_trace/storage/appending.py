@@ -8,8 +8,6 @@ The lock is on the file itself, so that no lock file is left behind. It belongs 
 the system releases it when the process ends, however it ends. It is advisory: readers never wait.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -2,8 +2,6 @@
 beside them, and the file that names cases.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from array import array

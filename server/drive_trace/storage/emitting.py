@@ -2,8 +2,6 @@
 or a plan.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@ costs what has changed. It is a database in which each change is whole or absent
 comes. Nothing in it is believed that has another checksum, type, version, path or setting.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence

@@ -15,8 +15,6 @@ A line is foreign if the file had it before the editor wrote it there. It is loo
 at each save, as an undo may have taken it out since.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -2,8 +2,6 @@
 configuration name is run, and nothing is fetched.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

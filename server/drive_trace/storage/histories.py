@@ -3,8 +3,6 @@ touched since a commit. git lists the commits of a repository once, and the cont
 asked for together.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ A trace is untrusted, so nothing outside the workspace is looked at. Paths are s
 trace may name thousands, and ``Path`` objects take several times as long.
 """
 
-from __future__ import annotations
-
 # ruff: noqa: PTH113, PTH115, PTH118, PTH120, PTH206
 import json
 import os

@@ -5,8 +5,6 @@ A pattern is matched step by step, in time that grows with the pattern and the p
 patterns come with traces that others wrote. What git ignores, git says (``storage/git.py``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from fnmatch import translate

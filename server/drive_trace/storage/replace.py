@@ -1,7 +1,5 @@
 """Writing files so that they are whole whenever somebody reads them."""
 
-from __future__ import annotations
-
 import io
 import os
 import stat

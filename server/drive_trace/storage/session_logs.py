@@ -5,8 +5,6 @@ are looked for in its own folder alone, and links there are not followed: no pat
 is opened.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ Time and memory grow with the length of a document only: :func:`excess` finds wh
 tomllib slow, and only the places that a caller wants are kept.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Mapping

@@ -2,8 +2,6 @@
 has no wheel, as in WebAssembly. Both give the same values and bytes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -4,8 +4,6 @@ Content of an element that is no :class:`Html` is text, and is escaped. Only thi
 ``Html``: of one element, or of several.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping

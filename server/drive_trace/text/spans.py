@@ -9,8 +9,6 @@ Documents"). U+2028, U+2029, U+0085 and the other characters that
 ``str.splitlines`` splits at end neither.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

@@ -2,8 +2,6 @@
 one place that knows what a terminal or runner obeys.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -4,8 +4,6 @@ What stands at the cursor is replaced with a mark, and the tolerant reader says 
 The text behind the next quote decides whether that quote closes the string at the cursor.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from enum import Enum

@@ -1,7 +1,5 @@
 """A trace as a list of records that edits change in place."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from bisect import bisect_right

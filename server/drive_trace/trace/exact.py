@@ -6,8 +6,6 @@ is why this does not ask msgspec: its strict ``int`` refuses ``5.0`` and ``5e2``
 The declarations it reads are the same.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Container, Iterator, Mapping
 

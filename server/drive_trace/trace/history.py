@@ -5,8 +5,6 @@ How a record is laid out says nothing, nor does the copy of a line. What readers
 mended; of a feed's line no word may be another one then, as what it says decides a verdict.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import defaultdict

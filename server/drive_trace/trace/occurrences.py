@@ -2,8 +2,6 @@
 not know are looked at as far as their text can be read.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum

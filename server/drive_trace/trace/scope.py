@@ -4,8 +4,6 @@ What somebody writes is about what was started above and has not ended there, wh
 a line can be put into the middle of a trace.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice

@@ -2,8 +2,6 @@
 for UTC. Comparisons do not use such a timestamp.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar

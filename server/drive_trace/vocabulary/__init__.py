@@ -6,8 +6,6 @@ them. Here they are put together, with what goes over several fields: how those 
 agree, and which describe a file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial

@@ -5,8 +5,6 @@ run looks, an outcome or an event's name, is guessed only where hardly anything 
 meant: :func:`near_certain`. For names on which nothing hangs there is :func:`nearest`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime

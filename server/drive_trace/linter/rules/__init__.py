@@ -4,8 +4,6 @@ A module of this package with a ``RULE`` is a rule. Its code is its file's name
 in kebab-case. ``tools/rule_faults.py`` names the files that break this.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase

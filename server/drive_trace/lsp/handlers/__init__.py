@@ -2,8 +2,6 @@
 thread; and some after a look at the workspace's closed traces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from inspect import isawaitable

@@ -2,8 +2,6 @@
 commands that change a project's configuration or baseline, or show a rule's page.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

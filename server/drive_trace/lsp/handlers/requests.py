@@ -1,7 +1,5 @@
 """Requests about the text of an open trace, but for its code actions."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The commands of ``workspace/executeCommand``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

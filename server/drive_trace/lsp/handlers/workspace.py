@@ -1,7 +1,5 @@
 """Requests about all traces of the workspace, open or closed: symbols, and pulled diagnostics."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence

@@ -2,8 +2,6 @@
 ``didChangeConfiguration``.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

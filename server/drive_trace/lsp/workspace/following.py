@@ -2,8 +2,6 @@
 reports a change, or, if it does not, when something is requested.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import uuid

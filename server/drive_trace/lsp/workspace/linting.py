@@ -5,8 +5,6 @@ Threads read these, as a network folder may respond late, or never. Findings are
 then, so that none appears and vanishes again, but not for long.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

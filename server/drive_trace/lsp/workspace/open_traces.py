@@ -1,7 +1,5 @@
 """The traces that the client has open."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial

@@ -4,8 +4,6 @@ disk. All of it comes from memory; nothing here waits for a file but what says s
 Traces that share runs are judged together, as ``check`` judges them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial

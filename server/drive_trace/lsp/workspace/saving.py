@@ -2,8 +2,6 @@
 recorded lines that a person removes are asked for.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter, defaultdict, deque
