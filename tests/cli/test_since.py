@@ -88,7 +88,8 @@ def test_a_change_that_touches_no_run_fails_no_gate_and_one_that_deletes_does(ch
             True,
             True,
         )
-    assert run("check", "--since", "main", "--fail-on", "warning").code == 1
+        assert [run(each, option).code for each in ("check", "score", "report")] == [2, 2, 2]
+        assert run("check", option, "--exclude", "p[235]/").code == 0
     assert gate("--since", "main", "--exclude", "p2/").code == 0
 
 
@@ -229,9 +230,9 @@ def test_no_gate_turns_green_as_lines_are_moved_or_dropped(
         assert (bare := gate(option)).code > 0, bare.err
     if "INCORRECT" not in says:
         base = f"{option}=HEAD~1"
-        checked = run("check", base, "--fail-on", "warning", "--format", "concise")
-        told = checked.out.count("projects/p2/trace.jsonl:1:1: warning[unreadable-file]")
-        assert (checked.code, told) == (1, 1), checked.out
+        checked = run("check", base, "--fail-on", "never", "--format", "concise")
+        told = checked.out.count("projects/p2/trace.jsonl:1:1: error[unreadable-file]")
+        assert (checked.code, told) == (2, 1), checked.out
         report = run("report", base, "--format", "json").json
         assert report["scorecard"]["complete"] is False
 
@@ -293,6 +294,31 @@ def test_a_run_that_came_and_went_with_its_file_is_missed(
     assert gate("--history", *others).code == 0, "whole files may be tidied up"
 
 
+@pytest.mark.parametrize("moved", ["", of("p2"), of("p2", "fail")])
+@pytest.mark.parametrize("option", ["--history=main", "--history"])
+def test_a_run_that_was_appended_is_missed_as_the_file_goes(
+    change: Path, moved: str, option: str
+) -> None:
+    append(change, "projects/p2/trace.jsonl", graded("fail", "pass", "pass", run="new"))
+    commit(change, "come")
+    git(change, "rm", "--quiet", "projects/p2/trace.jsonl")
+    if moved:
+        write(change, "projects/moved/trace.jsonl", moved)
+    commit(change, "go")
+    if moved or option == "--history=main":
+        for ran in (run("check", option), gate(option)):
+            said = " ".join((ran.out + ran.err).split())
+            assert (ran.code, 'the run "new" since' in said or '"new", "p2" since' in said) == (
+                2,
+                1,
+            )
+            ((command, how),) = {*re.findall(r"git (\S+ [-a-z0-9~:./ ]+) (has|restores) it", said)}
+            assert how == ("has" if moved else "restores"), "no line is to stand twice"
+            shown = git(change, *command.split())
+            assert '"new"' in (shown or (change / "projects/p2/trace.jsonl").read_text())
+            git(change, "reset", "--quiet", "--hard")
+
+
 @pytest.mark.parametrize(
     ("appended", "code"),
     [
@@ -338,9 +364,9 @@ def test_a_configuration_with_errors_fails_the_check_whatever_was_touched(change
 def test_a_configuration_fails_the_check_on_a_trace_that_is_gone(change: Path) -> None:
     git(change, "reset", "--quiet", "--hard", "HEAD~1")
     write(change, "drive-trace.toml", 'fail-on = "warning"\n')
-    git(change, "rm", "--quiet", "projects/p2/trace.jsonl")
-    commit(change, "delete")
-    assert run("check", "--since", "main").code == 1
+    (change / "projects/p2/trace.jsonl").unlink()
+    assert run("check", "--exclude", "p[35]/").code == 1
+    assert run("check", "--since", "HEAD").code == 2, "git is asked"
 
 
 def test_what_git_does_not_list_counts_as_not_read(change: Path) -> None:

@@ -138,7 +138,8 @@ def check(paths: tuple[str, ...], search: finding.SearchOptions, **given: Any) -
     What cannot be read at all is a finding, unreadable-file, which nothing hides.
 
     Exit code: 0 nothing found at the level of --fail-on, 1 something found, 2 some input could not
-    be read, used or fixed (the rest is still checked). With --fix and --diff it is about what is
+    be read, used or fixed (the rest is still checked), or is gone that a commit has (--history,
+    --since). With --fix and --diff it is about what is
     left.
 
     \b
@@ -176,7 +177,7 @@ def check(paths: tuple[str, ...], search: finding.SearchOptions, **given: Any) -
     _tell(run, reading, fixes, given)
     if search.runs and not run.file_count:
         notify("no run was looked at: none that is here, or was touched, has an id as --run says")
-    if reading.unread or run.failed:
+    if reading.unread or reading.is_missed or run.failed:
         sys.exit(2)
     sys.exit(1 if run.is_bad and not given["write_baseline"] else 0)
 

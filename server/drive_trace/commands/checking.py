@@ -18,10 +18,10 @@ from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import SharedEvents
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
-from drive_trace.scorecard.caveats import Gone, Unread
+from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage import configuration, git, replace
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import GONE, Omission, among, run_ids_in
+from drive_trace.storage.finding import Omission, among, is_gone, run_ids_in
 from drive_trace.storage.processes import Packed, in_batches, on_all_cores
 from drive_trace.storage.projects import Above, FileProblem, Project, Projects, shown_path
 from drive_trace.text.spans import Span, Spot
@@ -200,9 +200,10 @@ class Checking:
         yield from map(self._noted, map(unreadable, reading.unread))
         reading.note_lost()
         for each in reading.left_out:
-            is_gone = each.reason in GONE or isinstance(each.reason, Gone)
-            if is_gone or each.reason == Omission.OTHER_NAME:
-                yield self._noted(unreadable(Unread(*each), Severity.WARNING))
+            if is_gone(each.reason) or each.reason == Omission.OTHER_NAME:
+                fails = is_gone(each.reason) and reading.is_missed
+                severity = Severity.ERROR if fails else Severity.WARNING
+                yield self._noted(unreadable(Unread(*each), severity))
 
     @property
     def file_count(self) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from drive_trace.scorecard.caveats import Gone
@@ -16,6 +16,8 @@ from drive_trace.text.wording import first_of, printable, shown
 
 if TYPE_CHECKING:
     from drive_trace.storage.histories import Histories
+
+_KEPT_IN_PART = "its runs are elsewhere without some of its lines"
 
 
 class _Place(NamedTuple):
@@ -75,27 +77,45 @@ class EarlierRuns:
         """The traces at some paths that are no more, and what git does not tell of them; ``seen``
         gives the real paths of those that there are. What has become something else is noted.
         """
+        recorded = dict(self._histories.gone(paths, seen()) if self._histories else ())
         for option, base in self._bases.items():
             for path, before, was_moved in base.gone(paths, seen(), self._records):
-                had = run_ids_in(before)
-                self.known |= had
+                where = _Place(from_here(path), base.commit_of(path), option)
+                had = dict.fromkeys(run_ids_in(before), where)
+                self.known |= had.keys()
                 if not was_moved and self._search.excluded(path) in NOBODYS:
-                    is_there = os.path.exists(path)  # noqa: PTH110 - Path raises for some names
-                    what = "no trace any more" if is_there else "deleted"
-                    where = _Place(from_here(path), base.commit_of(path), option)
-                    yield _left_out(where, sorted(had - self._now), what)
+                    later = recorded.pop(path, {})
+                    if isinstance(later, Problem):
+                        yield later
+                    else:
+                        had |= {
+                            run: _Place(where.path, at, "--history") for run, at in later.items()
+                        }
+                    yield from self._deleted(path, where, had)
             yield from base.problems
-        for path, runs in self._histories.gone(paths, seen()) if self._histories else ():
+        for path, runs in recorded.items():
             if self._search.excluded(path) not in NOBODYS:
                 continue
             if isinstance(runs, Problem):
                 yield runs
             else:
-                self.note_dropped(from_here(path), runs.items())
+                self.note_dropped((from_here(path), *each) for each in runs.items())
 
-    def note_dropped(self, path: str, dropped: Iterable[tuple[str, str]]) -> None:
-        """Note runs of which commits dropped lines of a trace, each with the one that has them."""
-        for run_id, commit in dropped:
+    def _deleted(self, path: str, base: _Place, had: Mapping[str, _Place]) -> Iterator[LeftOut]:
+        """What is told of a trace that is no more, given where its runs were last."""
+        is_there = os.path.exists(path)  # noqa: PTH110 - Path raises for some names
+        what = "no trace any more" if is_there else "deleted"
+        kept = {had[each] for each in had.keys() & self._now}
+        lost = sorted(had.keys() - self._now)
+        for where in sorted({had[each] for each in lost}) or [base]:
+            runs = [each for each in lost if had[each] == where]
+            yield _left_out(where, runs, what, is_all=where not in kept)
+
+    def note_dropped(self, dropped: Iterable[tuple[str, str, str]]) -> None:
+        """Note runs of which commits dropped lines: the path of the trace that had them, each run,
+        and the commit that has it.
+        """
+        for path, run_id, commit in dropped:
             self._had.setdefault(run_id, _Place(path, commit, "--history"))
             if "--history" in self._bases:
                 self.touched.add(run_id)
@@ -107,8 +127,9 @@ class EarlierRuns:
         lost = sorted(filter(asked, self._had.keys() - self._now - self._told))
         self._told.update(lost)
         told = {}
+        kept = {self._had[each] for each in self._had.keys() & self._now}
         for where in {self._had[each] for each in lost}:
-            is_all = where.path in self.blank or where.path not in read
+            is_all = where not in kept and (where.path in self.blank or where.path not in read)
             runs = [each for each in lost if self._had[each] == where]
             told[where] = _left_out(where, runs, is_all=is_all)
         return {each: told[self._had[each]] for each in lost}
@@ -119,10 +140,10 @@ def _left_out(
 ) -> LeftOut:
     """What a commit has, and how it is had again."""
     runs = f"no line is left of the run{'s' * (len(run_ids) > 1)}"
-    said = [what] * bool(what)
-    said += [f"{runs} {first_of([*map(shown, run_ids)], 3)}"] * bool(run_ids)
+    runs = f"{runs} {first_of([*map(shown, run_ids)], 3)}"
+    said = [*filter(None, [what, runs if run_ids else "" if is_all else _KEPT_IN_PART])]
     path = printable(shlex.quote(from_here(where.path)), 4096)
-    # What else stands in the file by now must not be lost.
+    # What else stands in the file by now must not be lost, nor what was moved come twice.
     how = (
         f"checkout {where.commit} -- {path} restores"
         if is_all

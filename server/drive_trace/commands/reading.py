@@ -147,6 +147,12 @@ class Reading(finding.NotRead):
     def _missed(self) -> Iterator[str]:
         return (each.path for each in self.left_out if finding.is_missed(each.reason))
 
+    @property
+    def is_missed(self) -> bool:
+        """Whether something is gone that git has, and somebody asks for what it has."""
+        asks = self.histories is not None or self.search.since is not None
+        return asks and any(finding.is_gone(each.reason) for each in self.left_out)
+
     def note_lost(self) -> None:
         """Note the runs that there were, that are looked at, and that are not there now."""
         told = {*map(finding.identity, self._missed())}
@@ -215,7 +221,7 @@ class Reading(finding.NotRead):
             if tuple(found) not in self.unread:
                 self.note(found)
             return None
-        self.earlier.note_dropped(path, self.histories.lost_in(found))
+        self.earlier.note_dropped(self.histories.lost_in(path, found))
         return found
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:

@@ -46,8 +46,8 @@ def report(
     score. --out replaces a file
     that is there, but never a trace, a configuration or a baseline.
 
-    Exit code: 0 whatever the verdicts, 2 some input could not be read (the report is on the
-    rest), or the report could not be written.
+    Exit code: 0 whatever the verdicts, 2 some input could not be read, or is gone that a commit has
+    (--history, --since; the report is on the rest), or the report could not be written.
 
     \b
     Examples:
@@ -82,7 +82,7 @@ def report(
     inputs = [*(trace.path for trace in made.traces), *(each.path for each in reading.unread)]
     terminal.write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     tell_others(reading.others_found)
-    sys.exit(2 if made.card.unread else 0)
+    sys.exit(2 if made.card.unread or reading.is_missed else 0)
 
 
 def _findings(

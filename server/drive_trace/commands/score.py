@@ -55,9 +55,9 @@ def score(
     its file is missed with --history=REF and --since, not with --history alone.
 
     Exit code: 0 whatever the verdicts, 1 with --require-correct unless every run is CORRECT (the
-    reason is on standard error), 2 some input could not be read (the rest is still scored), or with
-    --require-correct a search left out what may hold a part of a run (--exclude says what does
-    not).
+    reason is on standard error), 2 some input could not be read (the rest is still scored), or is
+    gone that a commit has (--history, --since), or with --require-correct a search left out what
+    may hold a part of a run (--exclude says what does not).
 
     \b
     Examples:
@@ -87,7 +87,7 @@ def score(
         click.echo(f"drive-trace: --require-correct: {reason}", err=True)
     tell_others(found.others_found)
     # 2 where something was not read: nobody knows what it would have changed.
-    sys.exit((1 if scored.complete else 2) if is_short or scored.unread else 0)
+    sys.exit((1 if scored.complete else 2) if is_short or scored.unread or found.is_missed else 0)
 
 
 def _runs_in(traces: Iterable[TraceSummary]) -> set[str]:

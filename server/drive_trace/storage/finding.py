@@ -206,6 +206,11 @@ def is_missed(reason: str) -> bool:
     return reason in MISSED or isinstance(reason, caveats.Gone)
 
 
+def is_gone(reason: str) -> bool:
+    """Whether git has what is left out for a reason, and the disk has it no more."""
+    return reason in GONE or isinstance(reason, caveats.Gone)
+
+
 def omitted(left_out: Sequence[disk.LeftOut]) -> caveats.Omitted:
     """What a search left out, for people and programs."""
     told = tuple(caveats.Unread(*each) for each in left_out if each.reason != Omission.LIBRARY)

@@ -130,13 +130,15 @@ class Histories:
         return self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
 
     @staticmethod
-    def lost_in(history: History) -> Iterator[tuple[str, str]]:
+    def lost_in(path: str, history: History) -> Iterator[tuple[str, str, str]]:
         """The runs of a trace when commits did not leave all its lines as they were, each with the
-        commits that have it, the latest first. A line that is gone may be of any of them.
+        path that it had and the commits that have it, the latest first. A line that is gone may be
+        of any of them.
         """
         for each in reversed(history.versions):
+            was = finding.from_here(each.old_path) if each.old_path else path
             for run_id in finding.run_ids_in(each.records) if each.lost and not each.path else ():
-                yield run_id, each.short + "~1" * (each.subject != _BETWEEN)
+                yield was, run_id, each.short + "~1" * (each.subject != _BETWEEN)
 
     def _list(self, root: Path, name: str) -> _Listed | Problem:
         """The commit to begin with, what git tells of those since, the latest first, and the traces
@@ -231,7 +233,9 @@ def _versions(
         lost = frozenset(at for fate, at, _ in changed if fate is not Fate.MENDED)
         mended = len(changed) - len(lost)
         if changed:
-            versions.append(Version(records, commit.commit, commit.subject, lost, "", mended))
+            was = "" if each.old_name == changes[0][1].name else str(root / each.old_name)
+            said = (commit.commit, commit.subject)
+            versions.append(Version(records, *said, lost, mended=mended, old_path=was))
     return versions
 
 

@@ -56,6 +56,8 @@ class Version(msgspec.Struct, frozen=True):
     """The other trace that it was of, which the commit deleted. Untrusted."""
     mended: int = 0
     """How many rejected lines that commit mended."""
+    old_path: str = ""
+    """Where the trace was then, if it was moved later. Untrusted."""
 
     @property
     def short(self) -> str:
