@@ -20,8 +20,8 @@ from drive_trace.vocabulary.types import Entity, Envelope, Family, Null, Prose
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(drive_trace.__file__).parent
 NOTE = 'Annotated[str, Prose("What was said last.")]'
-RETRIES = 'Annotated[Count, Prose("How often it was tried again.")]'
-SIZE = 'Annotated[Count, Prose("Huge dispatches.")]'
+RETRIES = 'Annotated[types.Count, Prose("How often it was tried again.")]'
+SIZE = 'Annotated[types.Count, Prose("Huge dispatches.")]'
 
 
 def declared(path: Path, *changes: tuple[str, str]) -> None:
@@ -47,7 +47,7 @@ def test_optional_fields_work_everywhere(tmp_path: Path) -> None:
     declared(
         copy / "vocabulary/planning.py",
         (
-            '    XL: Annotated[Count, Prose("Extra large dispatches.")]\n',
+            '    XL: Annotated[types.Count, Prose("Extra large dispatches.")]\n',
             f"    XXL: NotRequired[{SIZE}]\n",
         ),
     )

@@ -19,15 +19,7 @@ import click
 
 from drive_trace.commands import options, reading
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
-from drive_trace.grading.prompts import (
-    CANNOT_TELL,
-    JudgedCase,
-    ModelAnswer,
-    NoAnswer,
-    Prompt,
-    is_diff,
-    read_answer,
-)
+from drive_trace.grading import prompts
 from drive_trace.storage import git
 from drive_trace.storage.files import Problem, inside, read_bytes, read_regular, why
 from drive_trace.storage.processes import run_shell
@@ -183,7 +175,7 @@ class Call(NamedTuple):
 
     reply: Reply | None
     """None where there was none."""
-    answer: ModelAnswer | NoAnswer
+    answer: prompts.ModelAnswer | prompts.NoAnswer
     repeat: int
     """From 1."""
     attempt: int
@@ -192,11 +184,11 @@ class Call(NamedTuple):
 
 def judge(
     model: Model,
-    render: Callable[[str], Prompt],
+    render: Callable[[str], prompts.Prompt],
     *,
     repeat: int = 1,
     noted: Callable[[Call], object] = lambda _: None,
-) -> ModelAnswer | NoAnswer:
+) -> prompts.ModelAnswer | prompts.NoAnswer:
     """Ask ``repeat`` times; only a unanimous verdict is one, with the reasons of the last call.
     ``render`` makes the prompt with a nonce, which is new for each call. Each call is ``noted`` as
     it ends.
@@ -206,19 +198,19 @@ def judge(
         for call in attempts(model, render, _verdict, number):
             noted(call)
             answer = call.answer
-        if isinstance(answer, NoAnswer):
+        if isinstance(answer, prompts.NoAnswer):
             return answer
         tally.update(answer.values)
     if len(tally) > 1:
         said = " and ".join(f"{tally[each]} × {each}" for each in VERDICTS)
-        return NoAnswer(f"the judge does not agree with itself: {said}")
+        return prompts.NoAnswer(f"the judge does not agree with itself: {said}")
     return answer
 
 
 def attempts(
     model: Model,
-    render: Callable[[str], Prompt],
-    read: Callable[[str], ModelAnswer | NoAnswer],
+    render: Callable[[str], prompts.Prompt],
+    read: Callable[[str], prompts.ModelAnswer | prompts.NoAnswer],
     repeat: int = 1,
 ) -> Iterator[Call]:
     """Ask once, and once more where ``read`` finds no answer in the reply."""
@@ -228,13 +220,13 @@ def attempts(
         try:
             reply = ask(model, prompt.text)
         except ModelError as error:
-            yield Call(None, NoAnswer(str(error)), repeat, attempt)
+            yield Call(None, prompts.NoAnswer(str(error)), repeat, attempt)
             return
         answer = read(reply.text)
         if reply.cut_off is not None:
-            answer = NoAnswer(f"the reply is not whole ({reply.cut_off[:40]})")
+            answer = prompts.NoAnswer(f"the reply is not whole ({reply.cut_off[:40]})")
         yield Call(reply, answer, repeat, attempt)
-        if not isinstance(answer, NoAnswer) or answer.is_final:
+        if not isinstance(answer, prompts.NoAnswer) or answer.is_final:
             return
         if attempt < _ATTEMPTS:
             notify(f"{answer.reason}; asking once more")
@@ -246,11 +238,13 @@ def _nonce_apart_from(data: str) -> str:
     return nonce if nonce not in data else _nonce_apart_from(data)
 
 
-def _verdict(reply: str) -> ModelAnswer | NoAnswer:
-    abstains = isinstance(read_answer(reply, INTENT, (CANNOT_TELL,)), ModelAnswer)
-    if abstains or reply.strip() == CANNOT_TELL:
-        return NoAnswer("the judge says that it cannot tell", is_final=True)
-    return read_answer(reply, INTENT, VERDICTS)
+def _verdict(reply: str) -> prompts.ModelAnswer | prompts.NoAnswer:
+    abstains = isinstance(
+        prompts.read_answer(reply, INTENT, (prompts.CANNOT_TELL,)), prompts.ModelAnswer
+    )
+    if abstains or reply.strip() == prompts.CANNOT_TELL:
+        return prompts.NoAnswer("the judge says that it cannot tell", is_final=True)
+    return prompts.read_answer(reply, INTENT, VERDICTS)
 
 
 # Which model is asked
@@ -310,7 +304,7 @@ def echo_json(value: object) -> None:
     click.echo(wording.json_document(value))
 
 
-def echo_prompt(prompt: Prompt, destination: str) -> None:
+def echo_prompt(prompt: prompts.Prompt, destination: str) -> None:
     """Print a prompt that would be sent somewhere."""
     # A terminal or a CI runner would obey what stands in a diff; JSON has its very characters.
     for line in prompt.text.split("\n"):
@@ -338,13 +332,15 @@ _DIFF = (
 )
 
 
-def read_case(path: str) -> JudgedCase:
+def read_case(path: str) -> prompts.JudgedCase:
     """An acceptance set: a file, or the folder of a case with ``acceptance.md`` in it. Ends the
     command if one cannot be read, or it is empty.
     """
     folder, files = Path(path), {"acceptance": Path(path)}
     if folder.is_dir():
-        named = {field: folder / f"{field.replace('_', '-')}.md" for field in JudgedCase._fields}
+        named = {
+            field: folder / f"{field.replace('_', '-')}.md" for field in prompts.JudgedCase._fields
+        }
         files = {
             field: file
             for field, file in named.items()
@@ -363,7 +359,7 @@ def read_case(path: str) -> JudgedCase:
     if not texts["acceptance"].strip():
         what = f"{files['acceptance']}: is empty: there is nothing to judge by"
         raise Ended(EXIT_UNUSABLE, what)
-    return JudgedCase(**texts)
+    return prompts.JudgedCase(**texts)
 
 
 def read_diff(path: str | None, repo: str, commits: str) -> str:
@@ -388,7 +384,7 @@ def _diff(name: str, data: bytes) -> str:
     text = spans.decode(data)
     if not text.strip():
         raise Ended(EXIT_UNUSABLE, f"{name}: the diff is empty: there is nothing to judge")
-    if not is_diff(text):
+    if not prompts.is_diff(text):
         what = f"{name}: is no diff: it has neither a file's header nor a hunk in it"
         raise Ended(EXIT_UNUSABLE, what)
     return text

@@ -10,20 +10,12 @@ from typing import Any
 
 import msgspec
 
+from drive_trace import vocabulary
 from drive_trace.linter.rule import Explained, Finding, Findings, Message, Option, Rule
 from drive_trace.text.wording import duration, exact_duration, shown
 from drive_trace.trace.line import TS, Line, LineSet, earliest, name_of
 from drive_trace.trace.run import TIMED, Run, TimeSpan, in_order, span_ended_by
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import (
-    CORRECTNESS_FIELDS,
-    DISPATCH,
-    EVENTS,
-    GRADE,
-    ROUND,
-    SLICE,
-    Lifetime,
-)
 
 MOST = 16
 """At most so many lines of each event get a finding that one line causes: more would say nothing
@@ -39,15 +31,15 @@ TOLERANCES = (
 """What rules about durations let pass."""
 _order = attrgetter("order")
 _MOVE_ON = {
-    DISPATCH: (DISPATCH.opener, SLICE.closer, "project-closed"),
-    ROUND: (ROUND.opener, DISPATCH.closer),
+    vocabulary.DISPATCH: (vocabulary.DISPATCH.opener, vocabulary.SLICE.closer, "project-closed"),
+    vocabulary.ROUND: (vocabulary.ROUND.opener, vocabulary.DISPATCH.closer),
 }
 """Events that show that a dispatch, or a round of the same dispatch, before them is over."""
 
 
 _NAMED = {
     name: [(kind, event.positions[of.field]) for kind, of in enumerate(TIMED) if name in of.members]
-    for name, event in EVENTS.items()
+    for name, event in vocabulary.EVENTS.items()
 }
 """By event, the kinds of what it belongs to, and where the ids of these stand among its facts."""
 
@@ -55,7 +47,7 @@ _NAMED = {
 class Course(msgspec.Struct, frozen=True):
     """How a dispatch or round goes, in its run."""
 
-    of: Lifetime
+    of: vocabulary.Lifetime
     id: str
     lines: Sequence[Line]
     """All events of it."""
@@ -100,7 +92,7 @@ class Course(msgspec.Struct, frozen=True):
         return rule.finding(line, self.of.field, message, *related, run=self.run)
 
 
-def courses(run: Run, *kinds: Lifetime) -> Iterator[Course]:
+def courses(run: Run, *kinds: vocabulary.Lifetime) -> Iterator[Course]:
     """The courses of the dispatches and rounds of a run, or of one of the two kinds; but of those
     that start, go on and end as they should. A run whose id is a slip has none of its own.
     """
@@ -125,7 +117,7 @@ def _unusual(run: Run) -> tuple[list[Course], list[TimeSpan]]:
             for value, lines in odd.items():
                 bounds = [line for line in lines if name_of(line) in (of.opener, of.closer)]
                 unusual.append(Course(of, str(value), lines, bounds, run))
-        place, claim = map(EVENTS[of.closer].positions.__getitem__, (of.field, CLAIM))
+        place, claim = map(vocabulary.EVENTS[of.closer].positions.__getitem__, (of.field, CLAIM))
         for end in run.events(of.closer):
             value = end.facts[place]
             passed = milliseconds_between(by_id[value][0].facts[TS], end.facts[TS])
@@ -135,7 +127,7 @@ def _unusual(run: Run) -> tuple[list[Course], list[TimeSpan]]:
     return unusual, durations
 
 
-def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:
+def _is_usual(of: vocabulary.Lifetime, lines: Sequence[Line]) -> bool:
     """Whether a dispatch or round, given its events, starts once, goes on and ends once. So nearly
     all do, and need no courses.
     """
@@ -144,9 +136,9 @@ def _is_usual(of: Lifetime, lines: Sequence[Line]) -> bool:
         return False
     if names.count(of.opener) + names.count(of.closer) > 2:
         return False
-    if of is DISPATCH:
+    if of is vocabulary.DISPATCH:
         return "brief-issued" in names
-    return len({line.fact(DISPATCH.field) for line in lines}) == 1
+    return len({line.fact(vocabulary.DISPATCH.field) for line in lines}) == 1
 
 
 def repetitions(rule: Rule[Any], run: Run, event: str, field: str | None, what: str) -> Findings:
@@ -180,17 +172,17 @@ def unstarted(rule: Rule[Any], course: Course) -> Findings:
             yield course.finding(rule, line, message, *started)
 
 
-def _lone_starts(run: Run) -> Mapping[Lifetime, LineSet]:
+def _lone_starts(run: Run) -> Mapping[vocabulary.Lifetime, LineSet]:
     """By what they start: the starts whose id nothing else has, so that it may be a slip."""
     alone = [each for each in courses(run) if len(each.lines) == 1 and each.is_started]
     return {of: in_order(each.lines[0] for each in alone if each.of is of) for of in TIMED}
 
 
-def unclosed(rule: Rule[Any], run: Run, of: Lifetime, around: str) -> Findings:
+def unclosed(rule: Rule[Any], run: Run, of: vocabulary.Lifetime, around: str) -> Findings:
     """The findings on dispatches or rounds that nothing ends, though the run or dispatch around
     them went on.
     """
-    its = "the" if of is DISPATCH else "its"
+    its = "the" if of is vocabulary.DISPATCH else "its"
     for course in courses(run, of):
         line = course.bounds[0] if course.is_started and len(course.bounds) == 1 else None
         # A line below that cannot be read may end it.
@@ -206,19 +198,19 @@ def unclosed(rule: Rule[Any], run: Run, of: Lifetime, around: str) -> Findings:
 def _moved_on(course: Course, start: Line) -> Line | None:
     """What shows that a dispatch or round is over: the next one, or the end of what holds it."""
     run, last = course.run, course.lines[-1]
-    if course.of is ROUND:
-        of = DISPATCH.field, start.fact(DISPATCH.field)
-        return earliest(run.of(name, *of).after(start) for name in _MOVE_ON[ROUND])
+    if course.of is vocabulary.ROUND:
+        of = vocabulary.DISPATCH.field, start.fact(vocabulary.DISPATCH.field)
+        return earliest(run.of(name, *of).after(start) for name in _MOVE_ON[vocabulary.ROUND])
     # It may go on beside others until its round is satisfied.
-    is_done = name_of(last) == ROUND.closer and last.fact("verdict") == "satisfied"
-    ends = run.next_of(_MOVE_ON[DISPATCH][not is_done :], last)
+    is_done = name_of(last) == vocabulary.ROUND.closer and last.fact("verdict") == "satisfied"
+    ends = run.next_of(_MOVE_ON[vocabulary.DISPATCH][not is_done :], last)
     return earliest((ends, run.kept(_verdicts).after(last)))
 
 
 def _verdicts(run: Run) -> LineSet:
     """The grades that say anything."""
-    grades = run.events(GRADE)
-    return in_order(each for each in grades if any(map(each.fact, CORRECTNESS_FIELDS)))
+    grades = run.events(vocabulary.GRADE)
+    return in_order(each for each in grades if any(map(each.fact, vocabulary.CORRECTNESS_FIELDS)))
 
 
 def misclaimed(rule: Rule[Any], run: Run, tolerances: tuple[float, float], way: int) -> Findings:

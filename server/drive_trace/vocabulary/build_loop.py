@@ -2,25 +2,9 @@
 
 from typing import Annotated, Literal
 
+from drive_trace.vocabulary import types
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import (
-    Bytes,
-    Count,
-    DispatchId,
-    Entity,
-    Envelope,
-    Family,
-    Form,
-    IsOutcome,
-    Milliseconds,
-    Names,
-    Null,
-    OneOf,
-    Ordinal,
-    Prose,
-    RoundId,
-    Written,
-)
+from drive_trace.vocabulary.types import Entity, Envelope, Family, Null, Prose
 
 _DISPATCH = "77ce3f13-a067-4f13-a4e0-93dbae3137ae"
 _ROUND = "5cd5061c-9c5f-419e-834c-1b69573ac59a"
@@ -44,7 +28,9 @@ class DispatchStart(Envelope):
 
     event_type: Literal["dispatch-start"]  # type: ignore[misc]
     dispatch_id: Annotated[
-        DispatchId, Written(Form.UUID), Prose("Names the dispatch that starts (UUID).")
+        types.DispatchId,
+        types.Written(types.Form.UUID),
+        Prose("Names the dispatch that starts (UUID)."),
     ]
     dispatch_name: Annotated[
         str, Prose("What people call the dispatch, such as `implementer D1 R1`.")
@@ -59,7 +45,7 @@ class DispatchStart(Envelope):
     ]
     parent_dispatch_id: Annotated[
         str | None,
-        Names(Entity.DISPATCH),
+        types.Names(Entity.DISPATCH),
         Prose("The earlier dispatch that this one resumes, or null."),
         Null("no earlier dispatch is resumed"),
     ]
@@ -76,19 +62,19 @@ class DispatchEnd(Envelope):
     """A dispatch is over. Emitted when the sub-agent has returned for the last time."""
 
     event_type: Literal["dispatch-end"]  # type: ignore[misc]
-    dispatch_id: DispatchId
+    dispatch_id: types.DispatchId
     result: Annotated[
         str,
-        OneOf(
+        types.OneOf(
             ("completed", "the sub-agent delivered"),
             ("failed", "the sub-agent could not deliver"),
             ("aborted", "the dispatch was stopped before it could deliver"),
         ),
-        IsOutcome(),
+        types.IsOutcome(),
         Prose("How the dispatch ended."),
     ]
     wall_clock_ms: Annotated[
-        Milliseconds,
+        types.Milliseconds,
         Prose("How long the dispatch took: this event's `ts` minus its start's."),
     ]
 
@@ -104,9 +90,15 @@ class RoundStart(Envelope):
     """One round of a dispatch begins: implement, review, triage."""
 
     event_type: Literal["round-start"]  # type: ignore[misc]
-    dispatch_id: DispatchId
-    round_id: Annotated[RoundId, Written(Form.UUID), Prose("Names the round that starts (UUID).")]
-    round_number: Annotated[Ordinal, Prose("The round's place in its dispatch, counted from 1.")]
+    dispatch_id: types.DispatchId
+    round_id: Annotated[
+        types.RoundId,
+        types.Written(types.Form.UUID),
+        Prose("Names the round that starts (UUID)."),
+    ]
+    round_number: Annotated[
+        types.Ordinal, Prose("The round's place in its dispatch, counted from 1.")
+    ]
 
 
 @event(
@@ -126,22 +118,22 @@ class RoundEnd(Envelope):
     """A round is over. Emitted when its findings are triaged and it is known what comes next."""
 
     event_type: Literal["round-end"]  # type: ignore[misc]
-    dispatch_id: DispatchId
-    round_id: RoundId
+    dispatch_id: types.DispatchId
+    round_id: types.RoundId
     verdict: Annotated[
         str,
-        OneOf(
+        types.OneOf(
             ("satisfied", "the work is accepted; the dispatch can end"),
             ("another-round-needed", "findings remain; the dispatch goes another round"),
             ("escalating-to-user", "a person has to decide"),
             ("stop-condition", "a stop condition was met; the dispatch ends unaccepted"),
         ),
-        IsOutcome(),
+        types.IsOutcome(),
         Prose("What the round's review decided."),
     ]
-    findings_filed: Annotated[Count, Prose("How many findings the review filed.")]
+    findings_filed: Annotated[types.Count, Prose("How many findings the review filed.")]
     wall_clock_ms: Annotated[
-        Milliseconds,
+        types.Milliseconds,
         Prose("How long the round took: this event's `ts` minus its start's."),
     ]
 
@@ -163,15 +155,15 @@ class BriefIssued(Envelope):
     """A brief is handed to the sub-agent. Emitted between round-start and the delegation."""
 
     event_type: Literal["brief-issued"]  # type: ignore[misc]
-    dispatch_id: DispatchId
-    round_id: RoundId
-    brief_byte_length: Annotated[Bytes, Prose("The brief's length.")]
+    dispatch_id: types.DispatchId
+    round_id: types.RoundId
+    brief_byte_length: Annotated[types.Bytes, Prose("The brief's length.")]
     brief_content_hash: Annotated[
-        str, Written(Form.HASH), Prose("The brief's sha256, in hexadecimal.")
+        str, types.Written(types.Form.HASH), Prose("The brief's sha256, in hexadecimal.")
     ]
     brief_disposition: Annotated[
         str,
-        OneOf(
+        types.OneOf(
             ("initial", "the first brief of the dispatch"),
             ("reissue", "the same content as an earlier brief of the dispatch"),
             ("amended", "different content from every earlier brief of the dispatch"),

@@ -4,21 +4,9 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
+from drive_trace.vocabulary import types
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import (
-    ArtifactPath,
-    Bytes,
-    Count,
-    Envelope,
-    Family,
-    IsOutcome,
-    Null,
-    OneOf,
-    Prose,
-    Reference,
-    Refers,
-    Unit,
-)
+from drive_trace.vocabulary.types import Envelope, Family, Null, Prose
 
 WRITERS = {
     "spec_path": ("spec-authored", "spec-amended"),
@@ -42,12 +30,12 @@ _PLAN_REASONS = {
 
 Kind = Annotated[
     str,
-    OneOf(("project", "covers a whole project"), ("slice", "covers one slice")),
+    types.OneOf(("project", "covers a whole project"), ("slice", "covers one slice")),
 ]
-OfSlicePlan = Annotated[Count | None, Null("only slice plans plan dispatches")]
+OfSlicePlan = Annotated[types.Count | None, Null("only slice plans plan dispatches")]
 BytesDelta = Annotated[
     int,
-    Unit("bytes"),
+    types.Unit("bytes"),
     Prose("How much longer (or shorter: negative) it is than before."),
 ]
 
@@ -55,37 +43,37 @@ BytesDelta = Annotated[
 class DispatchSizes(TypedDict):
     """How many dispatches a slice plan has of each size."""
 
-    S: Annotated[Count, Prose("Small dispatches.")]
-    M: Annotated[Count, Prose("Medium dispatches.")]
-    L: Annotated[Count, Prose("Large dispatches.")]
-    XL: Annotated[Count, Prose("Extra large dispatches.")]
+    S: Annotated[types.Count, Prose("Small dispatches.")]
+    M: Annotated[types.Count, Prose("Medium dispatches.")]
+    L: Annotated[types.Count, Prose("Large dispatches.")]
+    XL: Annotated[types.Count, Prose("Extra large dispatches.")]
 
 
 DispatchSizes.__pydantic_config__ = {"extra": "forbid", "strict": True}  # type: ignore[attr-defined]
 
 
 class _Spec(Envelope):
-    spec_path: Annotated[ArtifactPath, Prose("Where the spec lies.")]
+    spec_path: Annotated[types.ArtifactPath, Prose("Where the spec lies.")]
     spec_kind: Annotated[Kind, Prose("What the spec covers.")]
-    byte_length: Annotated[Bytes, Prose("The spec's length.")]
+    byte_length: Annotated[types.Bytes, Prose("The spec's length.")]
     edge_cases_count: Annotated[
-        Count | None,
+        types.Count | None,
         Prose("How many edge cases it lists; null for project specs."),
         Null("only slice specs list edge cases"),
     ]
-    open_questions_count: Annotated[Count, Prose("How many questions it leaves open.")]
-    dod_items_count: Annotated[Count, Prose("How many items its definition of done has.")]
+    open_questions_count: Annotated[types.Count, Prose("How many questions it leaves open.")]
+    dod_items_count: Annotated[types.Count, Prose("How many items its definition of done has.")]
 
 
 class _Plan(Envelope):
-    plan_path: Annotated[ArtifactPath, Prose("Where the plan lies.")]
+    plan_path: Annotated[types.ArtifactPath, Prose("Where the plan lies.")]
     plan_kind: Annotated[Kind, Prose("What the plan covers.")]
-    byte_length: Annotated[Bytes, Prose("The plan's length.")]
+    byte_length: Annotated[types.Bytes, Prose("The plan's length.")]
     dispatch_count: Annotated[
         OfSlicePlan, Prose("How many dispatches a slice plan has; else null.")
     ]
     slice_count: Annotated[
-        Count | None,
+        types.Count | None,
         Prose("How many slices a project plan has; else null."),
         Null("only project plans plan slices"),
     ]
@@ -94,7 +82,7 @@ class _Plan(Envelope):
         Prose("How many dispatches of each size a slice plan has; else null."),
         Null("only slice plans plan dispatches"),
     ]
-    open_items_count: Annotated[Count, Prose("How many items it leaves open.")]
+    open_items_count: Annotated[types.Count, Prose("How many items it leaves open.")]
 
 
 _SPEC_EXAMPLE = {
@@ -149,7 +137,9 @@ class SpecAmended(_Spec):
 
     event_type: Literal["spec-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
-    reason: Annotated[str, OneOf(*_SPEC_REASONS.items()), Prose("Why the spec had to be changed.")]
+    reason: Annotated[
+        str, types.OneOf(*_SPEC_REASONS.items()), Prose("Why the spec had to be changed.")
+    ]
     sections_changed: Annotated[list[str], Prose("The headings of the sections that changed.")]
 
 
@@ -191,7 +181,9 @@ class PlanAmended(_Plan):
 
     event_type: Literal["plan-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
-    reason: Annotated[str, OneOf(*_PLAN_REASONS.items()), Prose("Why the plan had to be changed.")]
+    reason: Annotated[
+        str, types.OneOf(*_PLAN_REASONS.items()), Prose("Why the plan had to be changed.")
+    ]
     dispatches_added: Annotated[OfSlicePlan, Prose("Dispatches added to a slice plan; else null.")]
     dispatches_removed: Annotated[
         OfSlicePlan, Prose("Dispatches removed from a slice plan; else null.")
@@ -218,7 +210,7 @@ class TriageVerdict(Envelope):
     event_type: Literal["triage-verdict"]  # type: ignore[misc]
     verdict: Annotated[
         str,
-        OneOf(
+        types.OneOf(
             ("direct-change", "small enough to be changed directly"),
             ("orphan-slice", "one slice that belongs to no project"),
             ("in-project-slice", "a slice of an existing project"),
@@ -228,12 +220,12 @@ class TriageVerdict(Envelope):
             ("spike-first", "to be explored before it can be decided"),
             ("defer", "not now"),
         ),
-        IsOutcome(),
+        types.IsOutcome(),
         Prose("The shape the work takes."),
     ]
     input_shape: Annotated[
         str,
-        OneOf(
+        types.OneOf(
             ("linear-ticket", "a ticket in Linear"),
             ("chat-ask", "a request in a chat"),
             ("customer-ask", "a customer's request"),
@@ -245,7 +237,7 @@ class TriageVerdict(Envelope):
     ]
     input_ref: Annotated[
         str | None,
-        Refers(Reference.TICKET),
+        types.Refers(types.Reference.TICKET),
         Prose("The ticket it came from, or null."),
         Null("it came from no ticket"),
     ]
@@ -268,10 +260,12 @@ class FalsifiedAssumption(Envelope):
     """
 
     event_type: Literal["falsified-assumption"]  # type: ignore[misc]
-    artifact_path: Annotated[ArtifactPath, Prose("The spec or plan that rests on the assumption.")]
+    artifact_path: Annotated[
+        types.ArtifactPath, Prose("The spec or plan that rests on the assumption.")
+    ]
     triggered_by: Annotated[
         str,
-        OneOf(
+        types.OneOf(
             ("implementer-pushback", "the implementer objected"),
             ("wip-inspection", "work in progress was inspected"),
             ("dispatch-blocked", "a dispatch could not go on"),

@@ -12,16 +12,7 @@ from functools import lru_cache
 
 from drive_trace.json_text import as_json
 from drive_trace.text.wording import shown
-from drive_trace.vocabulary import ENVELOPE, EVENTS, Entity, Form
-from drive_trace.vocabulary.registry import (
-    BooleanShape,
-    FieldType,
-    IntegerShape,
-    ListShape,
-    ObjectShape,
-    OneOfShape,
-    StringShape,
-)
+from drive_trace.vocabulary import ENVELOPE, EVENTS, Entity, Form, registry
 
 KNOWN: Mapping[str, tuple[str, ...]] = {
     # Outcomes. What turns out good here is what its author says outright, in another word.
@@ -152,10 +143,10 @@ _EPOCHS = {10: 1, 13: 1000, 16: 1_000_000}
 """By how many digits there are in a time since 1970: how many of it make a second."""
 
 
-def value_meant(field: FieldType, found: object) -> str | None:
+def value_meant(field: registry.FieldType, found: object) -> str | None:
     """The word of a field that was most likely meant; ``null`` means null."""
-    shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
-    if not isinstance(found, str) or not isinstance(shape, OneOfShape):
+    shape = field.shape.item if isinstance(field.shape, registry.ListShape) else field.shape
+    if not isinstance(found, str) or not isinstance(shape, registry.OneOfShape):
         return None
     if field.nullable and found.strip().lower() in _NULLS:
         return "null"
@@ -201,7 +192,9 @@ def event_with(data: Mapping[str, object]) -> str | None:
     return found[0].name if len(found) == 1 else None
 
 
-def field_meant(name: str, value: object, fields: Collection[FieldType]) -> FieldType | None:
+def field_meant(
+    name: str, value: object, fields: Collection[registry.FieldType]
+) -> registry.FieldType | None:
     """The field that an undeclared key was most likely meant to be, by its name and its value. What
     is merely near a figure with a unit may well be another figure: ``total_tokens``. For an outcome
     only another name of it is taken, and only with one of its words.
@@ -220,14 +213,14 @@ def field_meant(name: str, value: object, fields: Collection[FieldType]) -> Fiel
     return _fitting([each for each in open_fields if words <= _words(each.name)], value)
 
 
-def _other_name(plain: str, field: FieldType) -> bool:
+def _other_name(plain: str, field: registry.FieldType) -> bool:
     """Whether people call a field so, a duration with any unit."""
     word, _, unit = plain.rpartition("-")
     is_timed = field.unit == "milliseconds" and unit in _UNITS
     return (word if is_timed else plain) in KNOWN.get(field.name, ())
 
 
-def is_other_name(key: str, field: FieldType) -> bool:
+def is_other_name(key: str, field: registry.FieldType) -> bool:
     """Whether a key is another name of a field, or a part of its own."""
     plain = _plain(key[:_LONGEST])
     return _other_name(plain, field) or {*plain.split("-")} < {*field.name.split("_")}
@@ -237,26 +230,28 @@ def _words(name: str) -> set[str]:
     return {re.sub(_PLURAL, "", word) for word in _plain(name).split("-")}
 
 
-def _fitting(fields: Iterable[FieldType], value: object) -> FieldType | None:
+def _fitting(fields: Iterable[registry.FieldType], value: object) -> registry.FieldType | None:
     """The only one of some fields that takes a value, or that alone takes such a value, as an id
     written as a UUID is no name.
     """
     taking = [field for field in fields if takes(field, value) or said_in_type(field, value)]
-    special = [each for each in taking if each.shape != StringShape() and _is_right(each, value)]
-    plain = [each for each in taking if each.shape == StringShape()]
+    special = [
+        each for each in taking if each.shape != registry.StringShape() and _is_right(each, value)
+    ]
+    plain = [each for each in taking if each.shape == registry.StringShape()]
     found = taking if len(taking) == 1 else special or plain
     return found[0] if len(found) == 1 else None
 
 
-def _is_right(field: FieldType, value: object) -> bool:
+def _is_right(field: registry.FieldType, value: object) -> bool:
     plain_class, plain_values = field.plain
     return value.__class__ is plain_class and (plain_values is None or value in plain_values)
 
 
-_CLASSES = {StringShape: str, ListShape: list, ObjectShape: dict}
+_CLASSES = {registry.StringShape: str, registry.ListShape: list, registry.ObjectShape: dict}
 
 
-def takes(field: FieldType, value: object) -> bool:
+def takes(field: registry.FieldType, value: object) -> bool:
     """Whether a value is of a field's type; a number of milliseconds may have a fraction."""
     if value is None or type(field.shape) not in _CLASSES:
         is_time = field.unit == "milliseconds" and isinstance(value, float)
@@ -264,31 +259,34 @@ def takes(field: FieldType, value: object) -> bool:
     return isinstance(value, _CLASSES[type(field.shape)])
 
 
-def said_in_type(field: FieldType, found: object) -> str | None:
+def said_in_type(field: registry.FieldType, found: object) -> str | None:
     """JSON text that says the same as a value of another type than a field's; None where there is
     none, or something else may be meant.
     """
     if isinstance(found, str) and found in ("null", "None") and field.nullable:
         return "null"
     match field.shape:
-        case IntegerShape(minimum) if isinstance(found, str):
+        case registry.IntegerShape(minimum) if isinstance(found, str):
             passed = _milliseconds(found) if field.unit == "milliseconds" else None
             number = _number(found) if passed is None else str(passed)
             return number if number and (minimum is None or int(number) >= minimum) else None
-        case BooleanShape() if isinstance(found, str) and found.lower() in ("true", "false"):
+        case registry.BooleanShape() if isinstance(found, str) and found.lower() in (
+            "true",
+            "false",
+        ):
             return found.lower()
-        case StringShape(Form() as form) if isinstance(found, str | float | int):
+        case registry.StringShape(Form() as form) if isinstance(found, str | float | int):
             written = _REWRITTEN[form](str(found).strip())
             is_new = found not in form and written in form and not isinstance(found, bool)
             # Other lines name the id of a dispatch or a round.
             is_own = form is not Form.UUID or field.names is Entity.EVENT
             return as_json(written) if is_new and is_own else None
-        case StringShape() if isinstance(found, int) and not isinstance(found, bool):
+        case registry.StringShape() if isinstance(found, int) and not isinstance(found, bool):
             return as_json(str(found)) if field.name != "event_type" else None
-        case OneOfShape(meanings) if isinstance(found, bool) and "pass" in meanings:
+        case registry.OneOfShape(meanings) if isinstance(found, bool) and "pass" in meanings:
             return as_json("pass" if found else "fail")
-        case ListShape(item) if isinstance(found, str) and found:
-            is_item = not isinstance(item, OneOfShape) or found in item.meanings
+        case registry.ListShape(item) if isinstance(found, str) and found:
+            is_item = not isinstance(item, registry.OneOfShape) or found in item.meanings
             return as_json([found]) if is_item else None
         case _:
             return None
@@ -348,7 +346,7 @@ _REWRITTEN: Mapping[Form | None, Callable[[str], str | None]] = {
 """What was most likely meant by a text that does not follow a form; it may not follow it either."""
 
 
-def factors_of(key: str, field: FieldType) -> tuple[float, ...]:
+def factors_of(key: str, field: registry.FieldType) -> tuple[float, ...]:
     """By what the number under a key may have to be multiplied to be in the unit of a field: what
     the key says, or if it says nothing, any unit of time.
     """

@@ -63,19 +63,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from drive_trace.linter import rule
 from drive_trace.linter.courses import MOST
 from drive_trace.linter.edits import Edit, Fix, Fixes, Level
-from drive_trace.linter.rule import (
-    Finding,
-    Findings,
-    Line,
-    Rule,
-    Severity,
-    Span,
-    WholeTrace,
-    plural,
-    type_or_line,
-)
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import common_start
 from drive_trace.text.wording import are, printable
@@ -87,7 +77,7 @@ _LONGEST = 600
 """The most characters that are shown of an old line."""
 
 
-def _check(trace: WholeTrace) -> Findings:
+def _check(trace: rule.WholeTrace) -> rule.Findings:
     changes = [*_changes(trace).values()]
     count = sum(same[0].is_feed for same in changes) + MOST
     for number, same in enumerate(changes[:count], 1):
@@ -95,7 +85,7 @@ def _check(trace: WholeTrace) -> Findings:
         yield _finding(trace.lines, same, more)
 
 
-def _changes(trace: WholeTrace) -> Mapping[tuple[str, str], Sequence[Rewriting]]:
+def _changes(trace: rule.WholeTrace) -> Mapping[tuple[str, str], Sequence[Rewriting]]:
     """The rewritings that are told together, by what the first line was, and has become."""
     kept, history = trace.index.kept, trace.index.history
     if _changes not in kept:  # the fix of each finding asks
@@ -110,7 +100,7 @@ def _changes(trace: WholeTrace) -> Mapping[tuple[str, str], Sequence[Rewriting]]
     return cast("Mapping[tuple[str, str], Sequence[Rewriting]]", kept[_changes])
 
 
-def _change(each: Rewriting, lines: Sequence[Line]) -> object:
+def _change(each: Rewriting, lines: Sequence[rule.Line]) -> object:
     """What lines have in common that are told together: where they were removed; or how they were
     changed, in which field, which is said of each line of a feed.
     """
@@ -122,7 +112,7 @@ def _change(each: Rewriting, lines: Sequence[Line]) -> object:
     return each.version.commit, before, each.text[was.start : was.end]
 
 
-def _finding(lines: Sequence[Line], same: Sequence[Rewriting], more: int = 0) -> Finding:
+def _finding(lines: Sequence[rule.Line], same: Sequence[Rewriting], more: int = 0) -> rule.Finding:
     """What became of lines that stood at one place, or were changed in one way."""
     first = same[0]
     is_changed = first.fate is Fate.CHANGED
@@ -130,12 +120,12 @@ def _finding(lines: Sequence[Line], same: Sequence[Rewriting], more: int = 0) ->
     for each in same[:MOST]:
         line = lines[each.new or 0]
         text = line.text.removesuffix("\r")
-        where = _changed(each.text, text) if is_changed else type_or_line(line)
+        where = _changed(each.text, text) if is_changed else rule.type_or_line(line)
         of = f"before {each.version.short}" if each.version.commit else "of HEAD"
         said = f"line {each.old + 1} {of}: {printable(each.text, _LONGEST)}"
         related.append((line, where, said))
-    alike = f"; {plural(len(same) - 1, 'more line')} in the same way" * (len(same) > 1)
-    what = f"; so it is with {plural(more, 'more line')} of no feed" * bool(more)
+    alike = f"; {rule.plural(len(same) - 1, 'more line')} in the same way" * (len(same) > 1)
+    what = f"; so it is with {rule.plural(more, 'more line')} of no feed" * bool(more)
     message = f"{_told(same)}{alike * is_changed}{what}"
     line, where, _ = related[0]
     expected = first.text if is_changed else None
@@ -150,7 +140,7 @@ def _told(same: Sequence[Rewriting]) -> str:
     number = min(each.old for each in same if each.version is version) + 1
     if first.fate is Fate.REMOVED:
         where = "below" if first.new is not None else "above"
-        what = f"{plural(count, 'line')} {where} this one {are(count)} gone, which"
+        what = f"{rule.plural(count, 'line')} {where} this one {are(count)} gone, which"
         has = f"stood from line {number} on{of} before {by}"
         return f"{what} {has if version.commit else f'HEAD has from line {number} on'}"
     how = f"by {by}, before which it was line {number}{of}"
@@ -158,21 +148,21 @@ def _told(same: Sequence[Rewriting]) -> str:
     return f"this line was {first.fate} {how}"
 
 
-def _changed(old: str, new: str) -> Span:
+def _changed(old: str, new: str) -> rule.Span:
     """The part of a line that is another one than before."""
     start = common_start(old, new)
     end = common_start(old[start:][::-1], new[start:][::-1])
-    return Span(start, len(new) - end)
+    return rule.Span(start, len(new) - end)
 
 
-def _fixes(finding: Finding, trace: WholeTrace) -> Fixes:
+def _fixes(finding: rule.Finding, trace: rule.WholeTrace) -> Fixes:
     if finding.expected is not None:
         same = _changes(trace)[str(finding.expected), finding.line.text]
         lines = [trace.lines[each.new or 0] for each in same]
-        spans = (Span(0, len(line.text.removesuffix("\r"))) for line in lines)
+        spans = (rule.Span(0, len(line.text.removesuffix("\r"))) for line in lines)
         what = f"{len(lines):,} lines as they were" if len(lines) > 1 else "line as it was"
         edits = tuple(map(Edit, lines, spans, (each.text for each in same)))
         yield Fix(f"Put back the {what} committed", Level.BY_HAND, edits)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes_around=_fixes)
+RULE = rule.Rule(rule.Severity.WARNING, _check, fixes_around=_fixes)

@@ -82,6 +82,7 @@ EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":n
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
 
+from drive_trace.linter import rule
 from drive_trace.linter.edits import (
     Edit,
     Fix,
@@ -96,18 +97,6 @@ from drive_trace.linter.edits import (
     placeholder,
     replace_value,
     undeclared,
-)
-from drive_trace.linter.rule import (
-    Finding,
-    Findings,
-    Line,
-    LineDiagnostic,
-    Part,
-    Place,
-    Rule,
-    Severity,
-    Span,
-    WholeTrace,
 )
 from drive_trace.text import wording
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path, event_of
@@ -127,20 +116,22 @@ _NEAR = 0.2
 """By what part a duration may differ from the time between its timestamps."""
 
 
-def _check(subject: LineDiagnostic) -> Findings:
+def _check(subject: rule.LineDiagnostic) -> rule.Findings:
     diagnostic, line = subject.diagnostic, subject.line
     path = diagnostic.path
     if isinstance(diagnostic.found, tuple):
         wrapper = wording.printable(str(path[0]))
         names = wording.fields_listed(diagnostic.found)
         message = f"events are flat: {names} must stand beside the envelope"
-        yield subject.finding(RULE, f"{message}, not inside `{wrapper}`", Place(Part.KEY, path))
+        yield subject.finding(
+            RULE, f"{message}, not inside `{wrapper}`", rule.Place(rule.Part.KEY, path)
+        )
     elif diagnostic.field is not None:
         name, key = diagnostic.field.name, wording.printable(str(path[-1]))
         message = f"`{name}` is missing: did you write it as `{key}`?"
         if not _is_in_unit(diagnostic):
             message = f"`{name}` is missing: is `{key}` the same in another unit?"
-        yield subject.finding(RULE, message, Place(Part.KEY, path))
+        yield subject.finding(RULE, message, rule.Place(rule.Part.KEY, path))
     else:
         missing = _missing(line, diagnostic)
         expected = "" if len(missing) > 1 else f": expected {missing[0].describe()}"
@@ -149,17 +140,21 @@ def _check(subject: LineDiagnostic) -> Findings:
         yield subject.finding(RULE, message, _anchor(line, path))
 
 
-def _anchor(line: Line, path: Path) -> Place:
+def _anchor(line: rule.Line, path: Path) -> rule.Place:
     """Near the start of the line, where somebody sees it: the event's name, or the object's."""
     if path:
-        return Place(Part.KEY, path)
+        return rule.Place(rule.Part.KEY, path)
     for each in line.diagnostics:
         if each.field is not None and each.field.name == "event_type":
-            return Place(Part.VALUE, each.path)
-    return Place.value("event_type") if event_of(line) is not None else Place(Part.START)
+            return rule.Place(rule.Part.VALUE, each.path)
+    return (
+        rule.Place.value("event_type")
+        if event_of(line) is not None
+        else rule.Place(rule.Part.START)
+    )
 
 
-def _missing(line: Line, diagnostic: Diagnostic) -> list[FieldType]:
+def _missing(line: rule.Line, diagnostic: Diagnostic) -> list[FieldType]:
     """The fields that an object lacks."""
     event = event_of(line) or EVENTS.get(event_under_alias(object_on(line)) or "")
     fields = event.fields if event is not None else ENVELOPE
@@ -169,7 +164,7 @@ def _missing(line: Line, diagnostic: Diagnostic) -> list[FieldType]:
     return [fields[name] for name in diagnostic.names]
 
 
-def _fixes(finding: Finding) -> Fixes:
+def _fixes(finding: rule.Finding) -> Fixes:
     diagnostic = finding.cause
     if isinstance(diagnostic.found, tuple):
         yield from _flatten(finding.line, str(diagnostic.path[0]))
@@ -183,7 +178,7 @@ def _may_hold_fields(extra: Diagnostic) -> bool:
     return is_text or isinstance(value, dict | list)
 
 
-def _insertions(finding: Finding) -> Fixes:
+def _insertions(finding: rule.Finding) -> Fixes:
     """Putting in all fields that are missing, then each of them."""
     line, diagnostic = finding.line, finding.cause
     if any(map(_may_hold_fields, undeclared(line))):
@@ -208,7 +203,7 @@ def _insertions(finding: Finding) -> Fixes:
 
 
 def _insertion(
-    finding: Finding, title: str, fields: Sequence[FieldType], texts: Mapping[str, str]
+    finding: rule.Finding, title: str, fields: Sequence[FieldType], texts: Mapping[str, str]
 ) -> Fixes:
     pairs = [(field.name, texts[field.name]) for field in fields]
     edit = insert_fields(finding.line, finding.cause.path, pairs)
@@ -226,7 +221,7 @@ def _is_in_unit(slip: Diagnostic) -> bool:
     return slip.field is None or factors_of(str(slip.path[-1]), slip.field) == (1,)
 
 
-def _renames(finding: Finding, trace: WholeTrace) -> Fixes:
+def _renames(finding: rule.Finding, trace: rule.WholeTrace) -> Fixes:
     """Renaming all keys of a line that are slips, then this one."""
     line, slip = finding.line, finding.cause
     if slip.field is None:
@@ -251,7 +246,7 @@ def _all_of(some: Sized) -> str:
     return "both" if len(some) == 2 else f"all {len(some)}"
 
 
-def _rename(line: Line, slips: Sequence[Diagnostic], passed: int | None, title: str) -> Fix:
+def _rename(line: rule.Line, slips: Sequence[Diagnostic], passed: int | None, title: str) -> Fix:
     edits = list[Edit]()
     is_sure = True
     for each in slips:
@@ -279,13 +274,15 @@ def _fits(slip: Diagnostic, field: FieldType, passed: int | None) -> bool:
     return not isinstance(found, float) and takes(field, found)
 
 
-def _edits(line: Line, slip: Diagnostic, field: FieldType, value: str | None) -> Iterable[Edit]:
-    yield Edit(line, resolve(line.text, Place(Part.KEY, slip.path)), as_json(field.name))
+def _edits(
+    line: rule.Line, slip: Diagnostic, field: FieldType, value: str | None
+) -> Iterable[Edit]:
+    yield Edit(line, resolve(line.text, rule.Place(rule.Part.KEY, slip.path)), as_json(field.name))
     if value is not None:
         yield replace_value(line, slip.path, value)
 
 
-def _in_its_unit(line: Line, slip: Diagnostic, field: FieldType, passed: int | None) -> Fixes:
+def _in_its_unit(line: rule.Line, slip: Diagnostic, field: FieldType, passed: int | None) -> Fixes:
     """Renaming a key with a duration in another unit, where the timestamps say so, too."""
     found = slip.found
     if passed is None or not isinstance(found, int | float):
@@ -301,7 +298,7 @@ def _in_its_unit(line: Line, slip: Diagnostic, field: FieldType, passed: int | N
             return
 
 
-def _flatten(line: Line, wrapper: str) -> Fixes:
+def _flatten(line: rule.Line, wrapper: str) -> Fixes:
     root = syntax_of(line.text).root
     member = member_at(root, (wrapper,))
     if member is None or member.value is None or not member.value.members:
@@ -317,14 +314,14 @@ def _flatten(line: Line, wrapper: str) -> Fixes:
         f"Flatten `{wording.printable(wrapper)}`",
         Level.SAFE if is_certain else Level.BY_HAND,
         (
-            Edit(line, Span(member.key_span.start, inner[0].key_span.start), ""),
-            Edit(line, Span(last.span.end, member.value.span.end), ""),
+            Edit(line, rule.Span(member.key_span.start, inner[0].key_span.start), ""),
+            Edit(line, rule.Span(last.span.end, member.value.span.end), ""),
         ),
     )
 
 
-RULE = Rule(
-    Severity.ERROR,
+RULE = rule.Rule(
+    rule.Severity.ERROR,
     _check,
     fixes=_fixes,
     fixes_around=_renames,
