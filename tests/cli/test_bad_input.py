@@ -70,6 +70,10 @@ UNREADABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda at: folder_of(at / "places/b/trace.jsonl/x").parent.parent,
         "is a folder, not a file",
     ),
+    "a folder that is called as a trace": (
+        lambda at: folder_of(at / "places/c/trace.jsonl/x").parent,
+        "is a folder, not a file",
+    ),
     "a folder in wip": (
         lambda at: folder_of(at / "slices/wip/drive-trace/x.jsonl/x").parents[2],
         "is a folder, not a file",
@@ -160,6 +164,8 @@ def test_a_file_without_text_is_told_where_somebody_names_it(command: str, tmp_p
     empty, binary = write(tmp_path, "trace.jsonl", b""), write(tmp_path, "b.jsonl", b"\1\0\2\n")
     ran = run(command, empty)
     assert (ran.code, ran.err) == (0, f"drive-trace: {empty}: holds no lines\n")
+    empty.write_text("\ufeff", "utf-8")
+    assert run(command, empty).err == ran.err, "a mark of UTF-8 alone cannot be seen"
     assert run(command, binary).err == f"drive-trace: {binary}: is binary: it has NUL\n"
     assert run(command, binary).code == (1 if command == "check" else 2)
     # A search finds many, and standard input often holds nothing.

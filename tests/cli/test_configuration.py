@@ -207,6 +207,8 @@ def test_standard_input_can_have_a_name(here: Path) -> None:
     fixed = check("-", "--stdin-filename", name, "--fix", stdin=text[:-1])
     assert (fixed.out, (here / name).read_text()) == (text, text)
     assert check("--stdin-filename", name).code == 2
+    ran = check("-", "--stdin-filename", "projects/pay/trace.jsonl", stdin=WARNED)
+    assert 'promises the run "pay"' in ran.out
 
 
 def test_standard_input_has_that_of_the_current_folder(

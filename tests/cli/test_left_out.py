@@ -209,7 +209,10 @@ GONE: dict[str, tuple[Callable[[Path], object], str]] = {
     "deleted": (Path.unlink, "deleted, though git tracks it"),
     "renamed": (_moved_to_a_log, "deleted, though git tracks it"),
     "emptied": (lambda trace: trace.write_text(""), "emptied, though git tracks its content"),
-    "blanked": (lambda trace: trace.write_text("\n \n"), "emptied, though git tracks its content"),
+    "blanked": (
+        lambda trace: trace.write_text("\ufeff\n \n"),
+        "emptied, though git tracks its content",
+    ),
 }
 
 

@@ -107,7 +107,7 @@ def _check_apart(task: _Task) -> list[_CheckedTrace]:
 
 def _analysed(trace: _Trace) -> Analysis:
     path, records, provenance, _ = trace.trace
-    return Analysis(records, trace.settings, path, provenance=provenance)
+    return Analysis(records, trace.settings, trace.name or path, provenance=provenance)
 
 
 def _join(traces: Sequence[_Trace], analyses: Sequence[Analysis]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from drive_trace.scorecard.caveats import Gone
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords
 from drive_trace.storage.finding import NOBODYS, SearchOptions, from_here, run_ids_in
+from drive_trace.text.spans import is_blank
 from drive_trace.text.wording import first_of, printable, shown
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class EarlierRuns:
         """Note what stands in a trace."""
         if self._bases or self._histories:
             self._now |= run_ids_in(trace.records)
-            if not any(map(str.strip, trace.records)):
+            if all(map(is_blank, trace.records)):
                 self.blank.add(trace.path)
 
     def note_before(self, trace: TraceRecords) -> None:

@@ -16,6 +16,7 @@ from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, not
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
+from drive_trace.text.spans import is_blank
 from drive_trace.text.wording import first_of, plural, printable
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class Reading(finding.NotRead):
         self.earlier = EarlierRuns(search, histories)
         self.untouched: set[str] = set()
         """The traces that were found and not touched."""
+        self._without_history: set[str] = set()
         self._whole: list[TraceRecords] | None = None
         self.others_found: list[str] = []
         """The other traces of their runs, which nobody named."""
@@ -134,7 +136,10 @@ class Reading(finding.NotRead):
 
     def _tell_odd(self, path: str, records: Sequence[str]) -> None:
         """Tell of a file that somebody named, and that holds nothing, or no text."""
-        odd = "is binary: it has NUL" * ("\0" in records[0]) or "holds no lines" * (records == [""])
+        is_empty = len(records) == 1 and is_blank(
+            records[0]
+        )  # also one that is only a mark of UTF-8
+        odd = "is binary: it has NUL" * ("\0" in records[0]) or "holds no lines" * is_empty
         if odd and path in self.paths and path != disk.STDIN:
             self._say(f"{path}: {odd}")
 
@@ -218,7 +223,8 @@ class Reading(finding.NotRead):
             return None
         found = self.histories.of(path, records)
         if isinstance(found, Problem):
-            if tuple(found) not in self.unread:
+            if path not in self._without_history:
+                self._without_history.add(path)
                 self.note(found)
             return None
         self.earlier.note_dropped(self.histories.lost_in(path, found))

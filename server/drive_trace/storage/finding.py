@@ -22,6 +22,7 @@ from drive_trace.storage.git import Repository, has_content, indexed_records, re
 from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
 from drive_trace.text.frozen import Frozen
+from drive_trace.text.spans import is_blank
 from drive_trace.trace import line, provenance
 
 if TYPE_CHECKING:  # few look at the commits of git
@@ -264,7 +265,9 @@ def _expand(
     elif path == disk.STDIN or not os.path.isdir(path):  # noqa: PTH112
         yield identity(path), path
     else:
-        search, found = _Search(path, more, options, known), False
+        search, found = _Search(path, more, options, known), is_trace(Path(path))
+        if found:  # what should be a trace is read as one, which says that it is none
+            yield identity(path), path
         try:
             for real, each in search:
                 found = found or not isinstance(each, disk.LeftOut)
@@ -532,7 +535,8 @@ def _why_gone(path: Path, content: str) -> Omission | None:
     except (OSError, ValueError) as error:
         is_refused = getattr(error, "errno", None) == errno.ENAMETOOLONG
         return Omission.DELETED if is_refused else None  # of others, reading it says why
-    return Omission.EMPTIED if not data.strip() and not has_content(data, content) else None
+    is_empty = is_blank(data.decode(errors="replace"))
+    return Omission.EMPTIED if is_empty and not has_content(data, content) else None
 
 
 def _looks_like_trace(name: str, path: str) -> bool:
