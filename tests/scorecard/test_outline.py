@@ -55,6 +55,13 @@ def test_an_outline_says_what_happened_and_names_what_stands_out() -> None:
     assert in_short(run) == "halted once · 2 dispatches · 2h work · 1 reworked · 1 rejected"
 
 
+def test_a_run_of_which_nothing_but_a_grade_is_known_is_told() -> None:
+    alone = "Nothing but its grade was recorded; work with another run id is of another run."
+    assert said(run_of(PASSED)) == [alone]
+    for other in (SLICE, event("retro-landed"), event("round-end", verdict="fine")):
+        assert said(run_of(other, PASSED))[0] == "No dispatch was recorded."
+
+
 def test_what_did_not_end_or_failed_is_counted_and_waiting_is_no_work() -> None:
     lines = [*dispatch("D1", 0, 10, result=None), *dispatch("D2", 20, 30, result="failed")]
     late = event("dispatch-end", dispatch_id="D3", result="aborted", ts=at(200))
