@@ -115,7 +115,8 @@ def check(paths: tuple[str, ...], search: finding.SearchOptions, **given: Any) -
     characters; nothing is reported on them. Standard input has no other files.
 
     What a rule finds again and again in a run is one finding with all its places (in JSON:
-    places), and what only follows from another finding is not told beside it.
+    places), but for what is wrong with single lines that readers reject: each has errors of its
+    own. What only follows from another finding is not told beside it.
 
     The nearest drive-trace.toml in the folders above a trace says which rules are run over it, how
     severe they are, and at which severity the check fails. Findings in the

@@ -29,6 +29,12 @@ EVENT{"event_type":"spec-authored","ts":"2027-05-28T14:01:00.000Z"}
 … after that of line 3                  ^^^^^^^^^^^^^^^^^^^^^^^^^^
 EVENT{"event_type":"plan-authored","ts":"2026-05-28T14:02:00.000Z"}
 EVENT{"event_type":"health-check-fired","ts":"2026-05-28T14:03:00.000Z"}
+--- The same where a time has no fraction of a second.
+EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00Z"}
+EVENT{"event_type":"spec-authored","ts":"2026-05-28T15:00:00.000Z"}
+… after that of line 3                  ^^^^^^^^^^^^^^^^^^^^^^^^^^
+EVENT{"event_type":"plan-authored","ts":"2026-05-28T14:00:00.500Z"}
+EVENT{"event_type":"health-check-fired","ts":"2026-05-28T14:03:00.000Z"}
 --- Events may happen at once, and a time can be written in several ways.
 EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
 EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
@@ -77,9 +83,15 @@ def _is_off(run: Run, line: Line, following: Line, ahead_ms: float) -> bool:
     it.
     """
     above, at = run.lines.before(line), run.lines.position(following)
-    below, ts = run.lines[at + 1 : at + 1 + _NEAR], line.facts[TS]
-    goes_on = above is None or above.facts[TS] <= following.facts[TS]
-    return goes_on and (all(each.facts[TS] < ts for each in below) if below else ahead_ms > _DAY_MS)
+    below = run.lines[at + 1 : at + 1 + _NEAR]
+    goes_on = above is None or not _is_before(following, above)
+    return goes_on and (
+        all(_is_before(each, line) for each in below) if below else ahead_ms > _DAY_MS
+    )
+
+
+def _is_before(line: Line, other: Line) -> bool:
+    return (milliseconds_between(line.facts[TS], other.facts[TS]) or 0) > 0
 
 
 _HOUR_MS, _DAY_MS, _SLACK_MS = 3_600_000, 86_400_000, 300_000
