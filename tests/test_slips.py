@@ -8,17 +8,7 @@ import pytest
 from drive_trace.analysis import Analysis
 from drive_trace.linter.rule import Level
 from drive_trace.linter.rules import RULES
-from drive_trace.vocabulary import EVENTS, FieldType, OneOfShape
-from drive_trace.vocabulary.slips import (
-    KNOWN,
-    event_meant,
-    field_meant,
-    is_slip_of_name,
-    near_certain,
-    nearest,
-    said_in_type,
-    value_meant,
-)
+from drive_trace.vocabulary import EVENTS, FieldType, OneOfShape, slips
 from tests.support.fixtures import dumps, trace
 from tests.support.growth import assert_linear
 
@@ -112,7 +102,7 @@ def test_bad_is_not_turned_into_good(event: str, field: str, word: str) -> None:
 
 @pytest.mark.parametrize("name", ["dispatch-aborted", "slice-uncompleted", "not-project-closed"])
 def test_another_event_is_not_guessed(name: str) -> None:
-    assert event_meant(name) is None
+    assert slips.event_meant(name) is None
 
 
 @pytest.mark.parametrize(
@@ -121,27 +111,27 @@ def test_another_event_is_not_guessed(name: str) -> None:
 def test_no_guess_of_a_value_crosses_a_negation(event: str, field: FieldType) -> None:
     for word in words(field):
         for each in negated(word):
-            assert value_meant(field, each) != word, each
+            assert slips.value_meant(field, each) != word, each
         if field.is_outcome:
-            for known in KNOWN.get(word, ()):
+            for known in slips.KNOWN.get(word, ()):
                 for each in negated(known):
-                    assert value_meant(field, each) != word, each
+                    assert slips.value_meant(field, each) != word, each
             for each in negated_slips(word):
-                assert value_meant(field, each) != word, each
+                assert slips.value_meant(field, each) != word, each
 
 
 def test_no_guess_of_a_name_crosses_a_negation() -> None:
     for name in EVENTS:
         for each in negated(name):
-            assert event_meant(each) != name, each
+            assert slips.event_meant(each) != name, each
     for negation in NEGATIONS:
         for event in EVENTS.values():
             for name in event.fields:
                 value = event.example.get(name)
-                found = field_meant(negation + name, value, event.fields.values())
+                found = slips.field_meant(negation + name, value, event.fields.values())
                 assert found is None or found.name != name, negation
         for code in RULES:
-            assert nearest(negation + code, RULES) != code, negation
+            assert slips.nearest(negation + code, RULES) != code, negation
 
 
 @pytest.mark.parametrize(
@@ -161,12 +151,12 @@ def test_no_guess_of_a_name_crosses_a_negation() -> None:
     ],
 )
 def test_a_slip_in_an_events_name(word: str, meant: str | None) -> None:
-    assert event_meant(word) == meant
+    assert slips.event_meant(word) == meant
 
 
 def test_of_two_that_are_as_near_none_is_guessed() -> None:
-    assert near_certain("recordem", ["recorded", "recorder"]) is None
-    assert near_certain("recordem", ["recorded"]) == "recorded"
+    assert slips.near_certain("recordem", ["recorded", "recorder"]) is None
+    assert slips.near_certain("recordem", ["recorded"]) == "recorded"
 
 
 @pytest.mark.parametrize(
@@ -181,19 +171,19 @@ def test_an_outcome_is_guessed_one_at_a_time(event: str, field: str) -> None:
 
 
 def test_a_letter_in_the_place_of_a_hyphen_is_a_slip_in_a_long_name() -> None:
-    assert is_slip_of_name("checkoutqretry", "checkout-retry")
-    assert not is_slip_of_name("checkout-retry-b", "checkout-retry")
-    assert not is_slip_of_name("fix-a", "fixba")
+    assert slips.is_slip_of_name("checkoutqretry", "checkout-retry")
+    assert not slips.is_slip_of_name("checkout-retry-b", "checkout-retry")
+    assert not slips.is_slip_of_name("fix-a", "fixba")
 
 
 def test_names_too_long_to_compare_in_time_are_no_slips() -> None:
-    assert is_slip_of_name("n" * 79, "n" * 80)
-    assert not is_slip_of_name("n" * 80, "n" * 81)
+    assert slips.is_slip_of_name("n" * 79, "n" * 80)
+    assert not slips.is_slip_of_name("n" * 80, "n" * 81)
 
 
 def test_a_long_number_is_no_duration_and_found_out_in_time() -> None:
     field = EVENTS["dispatch-end"].fields["wall_clock_ms"]
-    assert_linear(lambda size: partial(said_in_type, field, "1" * size), 20_000)
+    assert_linear(lambda size: partial(slips.said_in_type, field, "1" * size), 20_000)
 
 
 # Keys: other names of a field, by what they hold

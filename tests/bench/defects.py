@@ -6,6 +6,8 @@ from typing import Any
 
 import orjson
 
+from drive_trace.vocabulary import ENVELOPE
+
 Event = dict[str, Any]
 
 _ALONE = ("unknown-value", "wrong-type", "missing-field", "undeclared-field", "invalid-json")
@@ -21,14 +23,6 @@ _REFERRED_TO = {
     "round-start",
     "slice-started",
     "spec-authored",
-}
-ENVELOPE = {
-    "event_id",
-    "event_type",
-    "schema_version",
-    "ts",
-    "project_run_id",
-    "orchestrator_agent_id",
 }
 _UNKNOWN_VALUES = {
     "verdict": "another-round",

@@ -13,7 +13,8 @@ from typing import Any
 
 import orjson
 
-from tests.bench.defects import ENVELOPE, spoil_some
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE, EVENTS
+from tests.bench.defects import spoil_some
 
 Event = dict[str, Any]
 
@@ -35,12 +36,6 @@ _TOPICS = (
 _AREAS = ("adapter", "codec", "ledger", "marker", "planner", "runtime", "schema", "target")
 _MODELS = ("claude-opus-4-7-thinking-high", "sonnet", "composer-2.5-fast", None)
 _AGENTS = ("generalPurpose", "general-purpose", "implementer", "reviewer")
-_REASONS = ("falsified-assumption", "new-edge-case", "scope-shift", "operator-correction")
-_SECTIONS = ("Chosen design", "Pre-investigated edge cases", "Slice-specific done conditions")
-_ASSUMPTIONS = (
-    "the adapter keeps column order; the lowering step sorts columns by name before it hashes them",
-    "every caller passes a résumé token; two call sites in the migration runner pass none",
-)
 _GRADES = (("pass", "pass", "pass"), ("pass", "fail", "pass"), ("pass", None, None))
 
 
@@ -124,18 +119,16 @@ class _Run:
         return self.events
 
     def _emit(self, event_type: str, /, **payload: Any) -> Event:
+        """An event, with the vocabulary's example for what is not given."""
         self.clock.now += self.rng.randint(300, 4 * _SECOND)
-        event = {
+        envelope = {
             "event_id": self._uuid(),
-            "event_type": event_type,
-            "schema_version": "1",
             "ts": self.clock.stamp(),
             "project_run_id": self.slug,
             "orchestrator_agent_id": self.agent,
-            **payload,
         }
-        self.events.append(event)
-        return event
+        self.events.append(EVENTS[event_type].example | envelope | payload)
+        return self.events[-1]
 
     def _uuid(self) -> str:
         x = f"{self.rng.getrandbits(128):032x}"
@@ -143,31 +136,26 @@ class _Run:
         return f"{x[:8]}-{x[8:12]}-4{x[13:16]}-{variant}{x[17:20]}-{x[20:]}"
 
     def _open(self) -> Event:
-        self._emit(
-            "project-started",
-            project_slug=self.slug,
-            origin=self.rng.choice(("new-project", "promote")),
-            has_linear_project=self.index % 2 == 0,
+        self._emit("project-started", project_slug=self.slug)
+        return self._author(f"projects/{self.slug}", "project")[1]
+
+    def _author(self, folder: str, kind: str, dispatches: int | None = None) -> tuple[Event, Event]:
+        """A spec and a plan."""
+        spec = {"spec_path": f"{folder}/spec.md", "spec_kind": kind}
+        if dispatches is None:
+            sizes, edge_cases = None, None
+        else:
+            sizes, edge_cases = dict.fromkeys(("S", "M", "L", "XL"), 0), self.rng.randint(2, 9)
+            for _ in range(dispatches):
+                sizes[self.rng.choice(("S", "S", "M", "L", "XL"))] += 1
+        length = self.rng.randint(6_000, 30_000)
+        authored = self._emit(
+            "spec-authored", **spec, byte_length=length, edge_cases_count=edge_cases
         )
-        self._emit(
-            "spec-authored",
-            spec_path=f"projects/{self.slug}/spec.md",
-            spec_kind="project",
-            byte_length=self.rng.randint(9_000, 30_000),
-            edge_cases_count=None,
-            open_questions_count=self.rng.randint(0, 5),
-            dod_items_count=self.rng.randint(3, 9),
-        )
-        return self._emit(
-            "plan-authored",
-            plan_path=f"projects/{self.slug}/plan.md",
-            plan_kind="project",
-            byte_length=self.rng.randint(5_000, 20_000),
-            dispatch_count=None,
-            slice_count=0,
-            dispatch_size_distribution=None,
-            open_items_count=self.rng.randint(0, 4),
-        )
+        plan = {"plan_path": f"{folder}/plan.md", "plan_kind": kind, "byte_length": length // 2}
+        counts = {"dispatch_count": dispatches, "slice_count": 0 if dispatches is None else None}
+        planned = self._emit("plan-authored", **plan, **counts, dispatch_size_distribution=sizes)
+        return authored, planned
 
     def _slice(self, room: int) -> None:
         """One slice in at most `room` lines, which are ten or more."""
@@ -177,7 +165,7 @@ class _Run:
         folder = f"projects/{self.slug}/slices/{slug}"
         ticket = self.rng.choice((None, f"TML-{self.rng.randint(1000, 9999)}"))
         self._emit("slice-started", slice_slug=slug, slice_index=self.slices, linear_ref=ticket)
-        spec, plan = self._author_slice(folder, len(rounds))
+        spec, plan = map(_payload, self._author(folder, "slice", len(rounds)))
         room -= 5 + sum(2 + 3 * count for count in rounds)
         for count in rounds:
             if room >= 2 and self.rng.random() < 0.15:
@@ -199,62 +187,19 @@ class _Run:
             room -= 2 + 3 * rounds[-1]
         return rounds
 
-    def _author_slice(self, folder: str, dispatches: int) -> tuple[Event, Event]:
-        """The payloads of a spec and a plan, which amendments go on from."""
-        spec = self._emit(
-            "spec-authored",
-            spec_path=f"{folder}/spec.md",
-            spec_kind="slice",
-            byte_length=self.rng.randint(6_000, 18_000),
-            edge_cases_count=self.rng.randint(2, 9),
-            open_questions_count=self.rng.randint(0, 3),
-            dod_items_count=self.rng.randint(3, 8),
-        )
-        sizes = dict.fromkeys(("S", "M", "L", "XL"), 0)
-        for _ in range(dispatches):
-            sizes[self.rng.choice(("S", "S", "M", "L", "XL"))] += 1
-        plan = self._emit(
-            "plan-authored",
-            plan_path=f"{folder}/plan.md",
-            plan_kind="slice",
-            byte_length=self.rng.randint(3_000, 12_000),
-            dispatch_count=dispatches,
-            slice_count=None,
-            dispatch_size_distribution=sizes,
-            open_items_count=self.rng.randint(0, 3),
-        )
-        return _payload(spec), _payload(plan)
-
     def _amend(self, spec: Event, plan: Event) -> None:
         """A halt, or a resized dispatch, and the amendment that follows: two lines."""
         delta = self.rng.randint(-400, 1_500)
-        if self.rng.random() < 0.5:
-            self._emit(
-                "falsified-assumption",
-                artifact_path=spec["spec_path"],
-                triggered_by="implementer-pushback",
-                assumption_summary=self.rng.choice(_ASSUMPTIONS),
-            )
-            spec["byte_length"] += delta
-            self._emit(
-                "spec-amended",
-                **spec,
-                bytes_delta=delta,
-                reason=self.rng.choice(_REASONS),
-                sections_changed=self.rng.sample(_SECTIONS, 2),
-            )
-            return
-        self._triage()
-        plan["byte_length"] += delta
-        self._emit(
-            "plan-amended",
-            **plan,
-            bytes_delta=delta,
-            reason="dispatch-resize",
-            dispatches_added=0,
-            dispatches_removed=0,
-            dispatches_resized=1,
-        )
+        is_halt = self.rng.random() < 0.5
+        amended = spec if is_halt else plan
+        amended["byte_length"] += delta
+        if is_halt:
+            self._emit("falsified-assumption", artifact_path=spec["spec_path"])
+            self._emit("spec-amended", **spec, bytes_delta=delta)
+        else:
+            self._triage()
+            resized = {"reason": "dispatch-resize", "dispatches_added": 0, "dispatches_resized": 1}
+            self._emit("plan-amended", **plan, bytes_delta=delta, **resized)
 
     def _dispatch(self, rounds: int) -> None:
         dispatch_id = self._uuid()
@@ -303,48 +248,25 @@ class _Run:
         end["wall_clock_ms"] = self.clock.now - began
 
     def _triage(self) -> None:
-        self._emit(
-            "triage-verdict",
-            verdict=self.rng.choice(("in-project-slice", "defer", "orphan-slice")),
-            input_shape="mid-flight-scope-signal",
-            input_ref=f"TML-{self.rng.randint(1000, 9999)}",
-        )
+        verdict = self.rng.choice(("in-project-slice", "defer", "orphan-slice"))
+        ticket = f"TML-{self.rng.randint(1000, 9999)}"
+        self._emit("triage-verdict", verdict=verdict, input_ref=ticket)
 
     def _health_check(self, cadence: str) -> None:
         drift = self.rng.choice((0, 0, 0, 1, 2))
-        self._emit(
-            "health-check-fired",
-            cadence=cadence,
-            drift_signal_count=drift,
-            max_drift_severity=self.rng.choice(("low", "medium", "high")) if drift else "none",
-            recommended_next="re-read the plan" if drift else None,
-        )
+        severity = self.rng.choice(("low", "medium", "high")) if drift else "none"
+        found = {"drift_signal_count": drift, "max_drift_severity": severity}
+        self._emit("health-check-fired", cadence=cadence, **found)
 
     def _close(self) -> None:
         self._health_check("closing-rollup")
-        self._emit(
-            "retro-landed",
-            trigger_class="mandatory-final",
-            landing_surfaces=["canonical-skill", "adr"],
-            is_mandatory_final=True,
-        )
-        self._emit(
-            "project-closed",
-            dod_status="all-met",
-            slices_completed=self.slices,
-            final_retro_done=True,
-        )
+        self._emit("retro-landed")
+        self._emit("project-closed", slices_completed=self.slices)
 
     def _grade(self) -> None:
-        self._emit(
-            "tokens-recorded",
-            input_tokens=self.rng.randint(400_000, 4_000_000),
-            output_tokens=self.rng.randint(20_000, 200_000),
-            cache_read_tokens=self.rng.randint(1_000_000, 9_000_000),
-            cache_write_tokens=None,
-        )
-        mechanical, qa, intent = _GRADES[self.index // 3 % len(_GRADES)]
-        self._emit("correctness-recorded", mechanical=mechanical, qa=qa, intent=intent)
+        self._emit("tokens-recorded", input_tokens=self.rng.randint(400_000, 4_000_000))
+        grade = zip(CORRECTNESS_FIELDS, _GRADES[self.index // 3 % len(_GRADES)], strict=True)
+        self._emit("correctness-recorded", **dict(grade))
 
 
 def _payload(event: Event) -> Event:

@@ -1,7 +1,5 @@
 """An evals engineer's day: a suite plans runs, which are gated, judged and compared."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

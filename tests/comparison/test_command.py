@@ -1,7 +1,5 @@
 """`compare` from outside: exit codes, options and formats."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several planned looks, which together are wrong no oftener than one; and looks nobody planned."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from statistics import NormalDist

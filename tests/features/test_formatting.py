@@ -1,7 +1,5 @@
 """Formatting: compact lines; nothing but white space changes."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from typing import Any

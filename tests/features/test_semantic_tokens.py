@@ -1,7 +1,5 @@
 """Semantic tokens: what each key and value is, for colours."""
 
-from __future__ import annotations
-
 import pytest
 from lsprotocol import types
 

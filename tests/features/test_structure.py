@@ -1,7 +1,5 @@
 """The structure of a trace: symbols, folds, and what a selection grows to."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drive_trace.grading.prompts import (
-    LARGEST_REPLY,
-    LONGEST_REASON,
-    MOST_REASONS,
-    ModelAnswer,
-    NoAnswer,
-    read_answer,
-)
+from drive_trace.grading import prompts
 from drive_trace.json_text import parse
 from tests.support.mutating import changed, garbled, spelt
 
@@ -33,7 +26,7 @@ ALLOWED = ("pass", "fail")
     ],
 )
 def test_one_object_is_an_answer(reply: str) -> None:
-    assert read_answer(reply, "intent", ALLOWED) == ModelAnswer(
+    assert prompts.read_answer(reply, "intent", ALLOWED) == prompts.ModelAnswer(
         ("pass",), ("AC-1 holds (src/a.ts:3)",)
     )
 
@@ -78,21 +71,21 @@ NO_ANSWERS = {
     '{"reasons": ["a"], "intent": ["pass"]}': "is an array, and has to be",
     '{"reasons": ["a"], "intent": NaN}': "NaN is not JSON",
     "[" * 100_000: "is not one JSON object",
-    "x" * (LARGEST_REPLY + 1): "more than 100,000 characters",
+    "x" * (prompts.LARGEST_REPLY + 1): "more than 100,000 characters",
 }
 
 
 @pytest.mark.parametrize("reply", NO_ANSWERS, ids=range(len(NO_ANSWERS)))
 def test_anything_else_is_none(reply: str) -> None:
-    answer = read_answer(reply, "intent", ALLOWED)
-    assert isinstance(answer, NoAnswer)
+    answer = prompts.read_answer(reply, "intent", ALLOWED)
+    assert isinstance(answer, prompts.NoAnswer)
     assert NO_ANSWERS[reply] in answer.reason
     assert not answer.reason.endswith(".")
 
 
 def test_a_reason_can_be_written_whatever_it_holds() -> None:
-    answer = read_answer('{"reasons": ["ok \\ud800"], "intent": "fail"}', "intent", ALLOWED)
-    assert answer == ModelAnswer(("fail",), ("ok ?",))
+    answer = prompts.read_answer('{"reasons": ["ok \\ud800"], "intent": "fail"}', "intent", ALLOWED)
+    assert answer == prompts.ModelAnswer(("fail",), ("ok ?",))
 
 
 # Any reply
@@ -123,14 +116,14 @@ def read_strictly(reply: str) -> tuple[list[str], object] | None:
     if middle and middle[-1] == "```" and re.match(r"```(json)?[ \t\r]*$", first, re.IGNORECASE):
         text = "\n".join(middle[:-1])
     syntax = parse(text)
-    if syntax.problems or syntax.root is None or len(reply.strip()) > LARGEST_REPLY:
+    if syntax.problems or syntax.root is None or len(reply.strip()) > prompts.LARGEST_REPLY:
         return None
     if [each.key for each in syntax.root.members] != ["reasons", "intent"]:
         return None
     reasons, said = syntax.to_python().values()  # type: ignore[attr-defined]
-    if not isinstance(reasons, list) or not 1 <= len(reasons) <= MOST_REASONS:
+    if not isinstance(reasons, list) or not 1 <= len(reasons) <= prompts.MOST_REASONS:
         return None
-    if not all(isinstance(each, str) and len(each) <= LONGEST_REASON for each in reasons):
+    if not all(isinstance(each, str) and len(each) <= prompts.LONGEST_REASON for each in reasons):
         return None
     if not all(any(c.isprintable() and not c.isspace() for c in each) for each in reasons):
         return None
@@ -142,7 +135,7 @@ def read_strictly(reply: str) -> tuple[list[str], object] | None:
     st.booleans(),
 )
 def test_an_answer_is_what_a_strict_reader_finds_in_the_reply(reply: str, many: bool) -> None:
-    answer, strict = read_answer(reply, "intent", ALLOWED, many=many), read_strictly(reply)
+    answer, strict = prompts.read_answer(reply, "intent", ALLOWED, many=many), read_strictly(reply)
     said = strict[1] if strict is not None else None
     values = said if many else [said]
     is_one = isinstance(values, list) and all(
@@ -150,7 +143,7 @@ def test_an_answer_is_what_a_strict_reader_finds_in_the_reply(reply: str, many: 
     )
     if strict is not None and is_one:
         reasons = tuple(re.sub("[\ud800-\udfff]", "?", each) for each in strict[0])
-        assert answer == ModelAnswer(tuple(values), reasons)
+        assert answer == prompts.ModelAnswer(tuple(values), reasons)
     else:
-        assert isinstance(answer, NoAnswer)
+        assert isinstance(answer, prompts.NoAnswer)
         assert answer.reason.isprintable()

@@ -1,7 +1,5 @@
 """How far a judge agrees with people, and of which family a model is."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a judge is asked: data stands between marks that nobody can know who wrote it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

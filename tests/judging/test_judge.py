@@ -1,7 +1,5 @@
 """A judge's verdict is unanimous, and read from its own words alone."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -23,18 +23,7 @@ from drive_trace.storage.linked_files import rule_url
 from drive_trace.text.spans import Span
 from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run
-from tests.support.fixtures import (
-    ENCODINGS,
-    Fixture,
-    Found,
-    analysis_of,
-    apply_fix,
-    check_edited,
-    check_marks,
-    findings_of,
-    read,
-    text_edits,
-)
+from tests.support import fixtures
 from tests.support.rule_examples import Example, examples_of
 
 MODULES = sorted(each.name for each in pkgutil.iter_modules(rules.__path__))
@@ -58,8 +47,8 @@ EXAMPLES_OF_FILES = [each for each in NUMBERED if each.values[1].beside is not N
 FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
 
 
-def fixture_of(code: str, example: Example) -> Fixture:
-    fixture = read(example.before)
+def fixture_of(code: str, example: Example) -> fixtures.Fixture:
+    fixture = fixtures.read(example.before)
     marks = tuple(mark._replace(code=mark.code or code) for mark in fixture.marks)
     assert {mark.code for mark in marks} <= {code}, "an example marks what its rule finds"
     return fixture._replace(marks=marks)
@@ -104,7 +93,7 @@ def test_a_rule_that_offers_fixes_shows_one(code: str) -> None:
     offered = [
         fix
         for example in examples_of(code)
-        for analysis in [analysis_of(example)]
+        for analysis in [fixtures.analysis_of(example)]
         for finding in findings_by(analysis, code)
         for fix in analysis.fixes(finding)
     ]
@@ -118,8 +107,10 @@ def test_a_rule_that_offers_fixes_shows_one(code: str) -> None:
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)
 def test_a_rule_finds_what_its_example_marks(code: str, example: Example) -> None:
     fixture = fixture_of(code, example)
-    found = [each for each in findings_of(analysis_of(example)) if each.code == code]
-    check_marks(fixture, found)
+    found = [
+        each for each in fixtures.findings_of(fixtures.analysis_of(example)) if each.code == code
+    ]
+    fixtures.check_marks(fixture, found)
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES_OF_FILES)
@@ -129,13 +120,13 @@ def test_a_rule_between_files_finds_what_its_example_marks(
     fixture = fixture_of(code, example)
     monkeypatch.chdir(tmp_path)
     for path, text in (
-        ("other.jsonl", read(example.beside or "").text),
+        ("other.jsonl", fixtures.read(example.beside or "").text),
         ("trace.jsonl", fixture.text),
     ):
         Path(path).write_bytes(text.encode())
     args = ("--no-config", "--output-format", "json", "--select", code)
     found = [
-        Found(
+        fixtures.Found(
             each["line"] - 1,
             Span(each["column"] - 1, each["end_column"] - 1),
             code,
@@ -144,7 +135,7 @@ def test_a_rule_between_files_finds_what_its_example_marks(
         for each in run("check", *args, "other.jsonl", "trace.jsonl").json
         if each["path"] == "trace.jsonl"
     ]
-    check_marks(fixture, found)
+    fixtures.check_marks(fixture, found)
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES_IN_OTHER_ENCODINGS)
@@ -159,25 +150,29 @@ def test_a_rule_on_files_finds_what_its_example_marks(
     report = unreadable(Unread(*problem))
     (_, line, column, end_line, end_column), message = report.location, report.message
     assert (line, end_line) == (1, 1)
-    check_marks(fixture, [Found(0, Span(column - 1, end_column - 1), report.code, message)])
+    fixtures.check_marks(
+        fixture, [fixtures.Found(0, Span(column - 1, end_column - 1), report.code, message)]
+    )
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)
 def test_a_fix_does_what_the_example_says(code: str, example: Example) -> None:
     fixture = fixture_of(code, example)
-    analysis = analysis_of(example)
+    analysis = fixtures.analysis_of(example)
     fixes = [fix for each in findings_by(analysis, code)[:1] for fix in analysis.fixes(each)]
     if example.after is None:
         assert [fix.title for fix in fixes] == []
         return
     fitting = [fix for fix in fixes if example.fix in (None, fix.title)]
     assert fitting, f"no fix {example.fix!r}, only {[fix.title for fix in fixes]}"
-    assert apply_fix(fixture.text, fitting[0], analysis) == read(example.after).text
+    assert (
+        fixtures.apply_fix(fixture.text, fitting[0], analysis) == fixtures.read(example.after).text
+    )
 
 
 def offered_fixes(code: str, example: Example) -> Iterator[tuple[str, Analysis, Fix]]:
-    text = read(example.before).text
-    analysis = analysis_of(example)
+    text = fixtures.read(example.before).text
+    analysis = fixtures.analysis_of(example)
     for finding in findings_by(analysis, code):
         for fix in analysis.fixes(finding):
             yield text, analysis, fix
@@ -186,7 +181,7 @@ def offered_fixes(code: str, example: Example) -> Iterator[tuple[str, Analysis, 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)
 def test_no_fix_makes_things_worse(code: str, example: Example) -> None:
     for text, analysis, fix in offered_fixes(code, example):
-        fixed = apply_fix(text, fix, analysis)
+        fixed = fixtures.apply_fix(text, fix, analysis)
         assert fixed != text
         after = Analysis(fixed, path=example.path)
         assert alone(after, code) <= alone(analysis, code), fix.title
@@ -207,7 +202,7 @@ def alone(analysis: Analysis, code: str) -> int:
 def test_a_safe_fix_leaves_verdicts_and_figures_alone(code: str, example: Example) -> None:
     for text, analysis, fix in offered_fixes(code, example):
         if fix.safe:
-            fixed = Analysis(apply_fix(text, fix, analysis))
+            fixed = Analysis(fixtures.apply_fix(text, fix, analysis))
             assert what_counts(fixed) == what_counts(analysis), fix.title
 
 
@@ -216,9 +211,9 @@ def test_a_fix_made_in_the_open_document_leaves_what_a_fresh_one_has(
     code: str, example: Example
 ) -> None:
     for text, analysis, fix in offered_fixes(code, example):
-        for encoding in ENCODINGS:
-            edits = text_edits(fix, analysis, encoding)
-            check_edited(text, edits, encoding)
+        for encoding in fixtures.ENCODINGS:
+            edits = fixtures.text_edits(fix, analysis, encoding)
+            fixtures.check_edited(text, edits, encoding)
 
 
 def what_counts(analysis: Analysis) -> tuple[Any, ...]:

@@ -1,7 +1,5 @@
 """One slip of a writer is one finding: what follows from it is not said as well."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

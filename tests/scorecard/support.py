@@ -1,7 +1,5 @@
 """Events in short, and the cards of traces that are made of them."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """The two-tier scorecard: what a run cost, and when nothing is said of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from drive_trace.scorecard.card import to_json

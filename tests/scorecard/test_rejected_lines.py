@@ -1,7 +1,5 @@
 """The two-tier scorecard: rejected lines are never silent."""
 
-from __future__ import annotations
-
 import pytest
 
 from drive_trace.scorecard.caveats import FEEDS, Uncounted, rejected_phrase

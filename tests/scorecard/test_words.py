@@ -1,7 +1,5 @@
 """The two-tier scorecard: how it is said to people."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -2,8 +2,6 @@
 each request among them has one response.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """What is kept of closed traces, without a server around it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

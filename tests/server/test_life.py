@@ -13,17 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from drive_trace.lsp.rpc import stream
-from tests.server.support import (
-    HOVER,
-    INITIALIZE,
-    NOWHERE,
-    REJECTED,
-    URI,
-    published,
-    raw,
-    refused,
-    still_answers,
-)
+from tests.server import support
 from tests.support.command import COMMAND, SERVE
 from tests.support.raw_client import RawClient, frame
 from tests.support.server_process import read_message
@@ -32,27 +22,27 @@ from tests.support.server_process import read_message
 
 
 def test_before_initialize(alone: RawClient) -> None:
-    alone.open(URI, REJECTED)
+    alone.open(support.URI, support.REJECTED)
     for method in ("textDocument/hover", "shutdown", "unheard/of"):
-        assert refused(alone, alone.start_request(method, HOVER)) == -32002
-    assert refused(alone, alone.start_request("initialize", {"capabilities": 5})) == -32602
-    alone.send_bytes(raw(b"["))
-    assert refused(alone, None) == -32700
+        assert support.refused(alone, alone.start_request(method, support.HOVER)) == -32002
+    assert support.refused(alone, alone.start_request("initialize", {"capabilities": 5})) == -32602
+    alone.send_bytes(support.raw(b"["))
+    assert support.refused(alone, None) == -32700
     result = alone.initialize()
     assert result["serverInfo"]["name"] == "drive-trace"
     assert result["capabilities"]["positionEncoding"] == "utf-16"  # what nobody needs to offer
-    assert still_answers(alone)
+    assert support.still_answers(alone)
     # What came too early was not done.
-    assert published(alone, URI) == []
+    assert support.published(alone, support.URI) == []
 
 
 def test_after_shutdown(alone: RawClient) -> None:
     alone.initialize()
     assert alone.request("shutdown") is None
     alone.forget()
-    alone.open(URI, REJECTED)
+    alone.open(support.URI, support.REJECTED)
     for method in ("textDocument/hover", "shutdown", "unheard/of", "initialize"):
-        assert refused(alone, alone.start_request(method, HOVER)) == -32600
+        assert support.refused(alone, alone.start_request(method, support.HOVER)) == -32600
     assert alone.notifications == []
     alone.notify("exit")
     assert alone.wait_exit() == 0
@@ -87,8 +77,11 @@ HELLO = b'{"jsonrpc":"2.0","method":"hello"}'
     ("sent", "why"),
     [
         (b"Content-Length: 99999999999999\r\n\r\n", "99999999999999 is more than"),
-        (b"Content-Length: %d\r\n\r\n%b" % (len(HELLO) - 1, HELLO) + raw(HELLO), "longer than its"),
-        (b"Content-Length: many\r\n\r\n" + HELLO + raw(HELLO), "longer than its"),
+        (
+            b"Content-Length: %d\r\n\r\n%b" % (len(HELLO) - 1, HELLO) + support.raw(HELLO),
+            "longer than its",
+        ),
+        (b"Content-Length: many\r\n\r\n" + HELLO + support.raw(HELLO), "longer than its"),
         ((HELLO + b"\n") * 33, "no Content-Length in 32 lines"),
         (b"X-Other: 5\r\n" * 33, "no Content-Length in 32 lines"),
         (b"x" * (33 << 16), "no Content-Length in 32 lines"),
@@ -155,7 +148,7 @@ def test_the_end_of_the_clients_process_ends_the_server(
         (tmp_path / "sitecustomize.py").write_text(forget, encoding="utf-8")
     with RawClient(SERVE, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as client:
         client.initialize(processId=bystander.pid)
-        assert still_answers(client)
+        assert support.still_answers(client)
         if shut_down:
             client.request("shutdown")
         assert bystander.stdin is not None
@@ -167,7 +160,7 @@ def test_the_end_of_the_clients_process_ends_the_server(
 @pytest.mark.parametrize("pid", [None, 0, 2**22 + 1, 2**31 - 1, -1])
 def test_a_process_that_is_not_there_is_not_watched(pid: int | None, alone: RawClient) -> None:
     alone.initialize(processId=pid)
-    assert still_answers(alone)
+    assert support.still_answers(alone)
 
 
 def test_a_client_that_reads_nothing_and_hangs_up() -> None:
@@ -176,7 +169,7 @@ def test_a_client_that_reads_nothing_and_hangs_up() -> None:
     command = [COMMAND, "serve"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
-        process.stdin.write(frame({"jsonrpc": "2.0", **INITIALIZE}))
+        process.stdin.write(frame({"jsonrpc": "2.0", **support.INITIALIZE}))
         for _ in range(100):
             process.stdin.write(frame({"jsonrpc": "2.0", **question}))
         process.stdin.close()
@@ -197,11 +190,11 @@ def test_one_message_may_be_larger_than_what_may_wait(monkeypatch: pytest.Monkey
 
 def test_a_client_that_reads_nothing_and_goes_on_is_left() -> None:
     """What waits for it is bounded; no response is missing from a stream that goes on."""
-    lens = {"range": NOWHERE, "data": {"kind": "x" * 10_000_000}}
+    lens = {"range": support.NOWHERE, "data": {"kind": "x" * 10_000_000}}
     command, pipe = [COMMAND, "serve"], subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
-        process.stdin.write(frame({"jsonrpc": "2.0", **INITIALIZE}))
+        process.stdin.write(frame({"jsonrpc": "2.0", **support.INITIALIZE}))
         with suppress(BrokenPipeError):
             for number in range(2, 30):  # as much as is sent comes back
                 question = {"id": number, "method": "codeLens/resolve", "params": lens}
@@ -232,10 +225,10 @@ def test_nobody_has_to_read_the_log(how: str) -> None:
         stale = {"textDocument": {"uri": "file:///" + "x" * 1000, "version": 1}}
         stale["contentChanges"] = []
         for message in (
-            INITIALIZE,
+            support.INITIALIZE,
             *[{"method": "textDocument/didChange", "params": stale}] * 300,
             {"id": 2, "method": "textDocument/hover", "params": 5},
-            {"id": 3, "method": "textDocument/hover", "params": HOVER},
+            {"id": 3, "method": "textDocument/hover", "params": support.HOVER},
             {"id": 4, "method": "shutdown"},
             {"method": "exit"},
         ):
@@ -255,7 +248,7 @@ def test_a_client_that_reads_nothing_and_leaves(leaves: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     ) as editor:
-        initialize = {**INITIALIZE, "params": {"processId": editor.pid, "capabilities": {}}}
+        initialize = {**support.INITIALIZE, "params": {"processId": editor.pid, "capabilities": {}}}
         command = [COMMAND, "serve"]
         pipe = subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe) as server:
@@ -278,7 +271,7 @@ def test_pipes_that_do_not_block() -> None:
         assert process.stdout is not None
         for pipe in (process.stdin, process.stdout):
             os.set_blocking(pipe.fileno(), False)
-        process.stdin.write(frame({"jsonrpc": "2.0", **INITIALIZE}))
+        process.stdin.write(frame({"jsonrpc": "2.0", **support.INITIALIZE}))
         process.stdin.flush()
         os.set_blocking(process.stdout.fileno(), True)
         assert read_message(process.stdout)["id"] == 1
@@ -289,7 +282,7 @@ def test_pipes_that_do_not_block() -> None:
 def test_ctrl_c_in_the_terminal_of_an_editor_is_meant_for_the_editor(alone: RawClient) -> None:
     alone.initialize()
     os.kill(alone.pid, signal.SIGINT)
-    assert still_answers(alone)
+    assert support.still_answers(alone)
     assert alone.shutdown() == 0
 
 
@@ -310,8 +303,8 @@ def test_standard_output_is_for_the_protocol_alone(tmp_path: Path) -> None:
         )
         with RawClient(SERVE, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as client:
             client.initialize()
-            client.send_bytes(raw(b'{"jsonrpc":"2.0","id":"x","method":"\\ud800"}'))
-            assert refused(client, "x") == -32601
-            assert still_answers(client)
+            client.send_bytes(support.raw(b'{"jsonrpc":"2.0","id":"x","method":"\\ud800"}'))
+            assert support.refused(client, "x") == -32601
+            assert support.still_answers(client)
             assert client.stderr().count("noise") >= 6
             assert client.shutdown() == 0

@@ -2,8 +2,6 @@
 document is what a fresh look at its text gives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache

@@ -52,14 +52,6 @@ from drive_trace.features import findings, results
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.hover import hover
 from drive_trace.features.referents import HoverOptions
-from drive_trace.features.results import (
-    CannotMake,
-    JsonText,
-    View,
-    as_edits,
-    point_at,
-    workspace_edits,
-)
 from drive_trace.features.runs import code_lenses, resolve_lens
 from drive_trace.linter.rule import Fix
 from drive_trace.linter.settings import DEFAULTS
@@ -454,7 +446,8 @@ def check_edited(text: str, edits: Sequence[types.TextEdit], encoding: PositionE
     analysis = Analysis(text)
     for edit in sorted(edits, key=lambda edit: _key(edit.range.start))[::-1]:
         start, end = (
-            point_at(View(analysis, encoding), each) for each in (edit.range.start, edit.range.end)
+            results.point_at(results.View(analysis, encoding), each)
+            for each in (edit.range.start, edit.range.end)
         )
         analysis.edit(start, end, edit.new_text)
     fresh = Analysis(apply_edits(text, edits, encoding))
@@ -493,7 +486,7 @@ def actions_in(
     """The code actions of a range."""
     context = types.CodeActionContext(diagnostics=list(diagnostics), only=only)
     return fixes_in(
-        View(Analysis(text), encoding),
+        results.View(Analysis(text), encoding),
         types.OptionalVersionedTextDocumentIdentifier(URI, version=7),
         types.CodeActionParams(types.TextDocumentIdentifier(URI), where, context),
         with_document_changes=with_document_changes,
@@ -501,7 +494,7 @@ def actions_in(
 
 
 def fixes_in(
-    view: View,
+    view: results.View,
     document: types.OptionalVersionedTextDocumentIdentifier,
     params: types.CodeActionParams,
     *,
@@ -513,9 +506,9 @@ def fixes_in(
         assert each.mends is not None
         assert not isinstance(each.make, findings.FixAll)
         made = each.make(Stamp("", ""))
-        assert not isinstance(made, CannotMake | JsonText)
-        edits = [(document, as_edits(view, made))]
-        edit = workspace_edits(edits, with_document_changes=with_document_changes)
+        assert not isinstance(made, results.CannotMake | results.JsonText)
+        edits = [(document, results.as_edits(view, made))]
+        edit = results.workspace_edits(edits, with_document_changes=with_document_changes)
         actions.append(
             types.CodeAction(
                 each.title,
@@ -568,8 +561,10 @@ def check_hover(
     here += wanted.cursor.offset
 
     def ask(encoding: PositionEncoding) -> tuple[str | None, int, int]:
-        view = View(analysis, encoding)
-        found = hover(view, point_at(view, wanted.at(encoding)), kind, options or HoverOptions())
+        view = results.View(analysis, encoding)
+        found = hover(
+            view, results.point_at(view, wanted.at(encoding)), kind, options or HoverOptions()
+        )
         if found is None:
             return None, 0, 0
         assert isinstance(found.contents, types.MarkupContent)

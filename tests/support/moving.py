@@ -1,7 +1,5 @@
 """``check_…`` helpers of what leads through a trace: definitions, references, structure, links."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from textwrap import dedent
@@ -10,16 +8,7 @@ from typing import Any
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features import LinkOptions
-from drive_trace.features.navigation import (
-    definition,
-    document_highlights,
-    document_links,
-    find_links,
-    leading,
-    paths_in,
-    references,
-)
+from drive_trace.features import LinkOptions, navigation
 from drive_trace.features.results import View, point_at, range_of
 from drive_trace.features.structure import (
     FoldingOptions,
@@ -61,7 +50,7 @@ def check_named(fixture: str) -> None:
     for encoding in ENCODINGS:
         for spot in spots:
             point = point_at(View(analysis, encoding), to_position(wanted.text, spot, encoding))
-            lit = document_highlights(View(analysis, encoding), point) or []
+            lit = navigation.document_highlights(View(analysis, encoding), point) or []
             assert [(_offsets(wanted, each.range, encoding), each.kind) for each in lit] == [
                 (_marked(wanted, mark), _KINDS[mark.code or ""]) for mark in wanted.marks
             ]
@@ -69,7 +58,7 @@ def check_named(fixture: str) -> None:
             assert pointed is not None
             named, _ = pointed
             for with_declarations, marks in ((True, wanted.marks), (False, others)):
-                found = references(
+                found = navigation.references(
                     View(analysis, encoding), named, URI, with_declarations=with_declarations
                 )
                 assert _located(wanted, json.loads(found.text), encoding) == [
@@ -95,13 +84,13 @@ def _defined(
     wanted: Fixture, analysis: Analysis, point: Point, encoding: PositionEncoding
 ) -> list[tuple[int, int]]:
     """Where a definition is: as links and as plain locations."""
-    found = leading(analysis, point)
+    found = navigation.leading(analysis, point)
     if found is None:
         return []
     named, span = found
     origin = range_of(View(analysis, encoding), point.record, span)
-    plain = definition(View(analysis, encoding), named, URI, None)
-    links = definition(View(analysis, encoding), named, URI, origin)
+    plain = navigation.definition(View(analysis, encoding), named, URI, None)
+    links = navigation.definition(View(analysis, encoding), named, URI, origin)
     here = sum(len(line) + 1 for line in wanted.lines[: point.record]) + point.offset
     targets = []
     for link in links:
@@ -254,13 +243,13 @@ def links_of(
     """
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
-    links = find_links(analysis, options or LinkOptions(), folders)
-    files = {path: path for path in paths_in(links) if path not in gone}
+    links = navigation.find_links(analysis, options or LinkOptions(), folders)
+    files = {path: path for path in navigation.paths_in(links) if path not in gone}
 
     def shown(encoding: PositionEncoding) -> list[tuple[str, str]]:
         given = (View(analysis, encoding), links, files)
-        found = json.loads(document_links(*given).text)
-        told = json.loads(document_links(*given, with_tooltips=True).text)
+        found = json.loads(navigation.document_links(*given).text)
+        told = json.loads(navigation.document_links(*given, with_tooltips=True).text)
         assert [{k: v for k, v in each.items() if k != "tooltip"} for each in told] == found
         assert all(each["tooltip"] for each in told)
         return [_linked(wanted, each, encoding) for each in found]
