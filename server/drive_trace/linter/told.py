@@ -116,20 +116,22 @@ _NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatc
 _AROUND = {ProblemKind.FENCE, ProblemKind.ARRAY, ProblemKind.MERGE_CONFLICT}
 """Lines of one slip: what is around records."""
 _WORD = re.compile(r"[\w./-]+")
+_APART = bytes(each if _WORD.match(chr(each)) else ord(" ") for each in range(128)).ljust(256)
 
 
 class _Causes:
     """Findings from which others of their run may follow."""
 
-    def __init__(self, found: Iterable[Finding]) -> None:
-        touched = [(line, each) for each in found for line in _lines_of(each)]
-        self._on = dict(reversed(touched))
-        placed = sorted(((line.order, each) for line, each in touched), key=itemgetter(0))
-        self._orders, self._found = [each[0] for each in placed], [each[1] for each in placed]
+    def __init__(self, found: Sequence[Finding]) -> None:
+        self._found = found
 
     def on(self, finding: Finding) -> Finding | None:
         """One on a line of a finding."""
         return next(filter(None, map(self._on.get, _lines_of(finding))), None)
+
+    @cached_property
+    def _on(self) -> Mapping[Line, Finding]:
+        return {line: each for each in reversed(self._found) for line in _lines_of(each)[::-1]}
 
     def of(self, finding: Finding) -> Finding | None:
         """One that marks the same value, or expects it, or starts its line's dispatch again."""
@@ -145,10 +147,15 @@ class _Causes:
 
     def within(self, finding: Finding, above: int = 0) -> Finding | None:
         """One between the lines of a finding, or so many lines above them."""
-        orders = [line.order for line in _lines_of(finding)]
-        place = bisect_left(self._orders, min(orders) - above)
-        is_there = place < len(self._orders) and self._orders[place] <= max(orders)
-        return self._found[place] if is_there else None
+        orders, (known, found) = [line.order for line in _lines_of(finding)], self._placed
+        place = bisect_left(known, min(orders) - above)
+        return found[place] if place < len(known) and known[place] <= max(orders) else None
+
+    @cached_property
+    def _placed(self) -> tuple[Sequence[int], Sequence[Finding]]:
+        touched = [(line.order, each) for each in self._found for line in _lines_of(each)]
+        touched.sort(key=itemgetter(0))
+        return [each[0] for each in touched], [each[1] for each in touched]
 
 
 _LOOKS = ((ON, _Causes.on), (WITHIN, _Causes.within), (OF, _Causes.of))
@@ -171,13 +178,21 @@ class _OnUnreadLines:
                 continue
             if line is each.line and line.is_rejected:
                 by_run[run_of(line)].append(each)
-            self._naming.update(dict.fromkeys(words.intersection(_WORD.findall(line.text)), each))
+            self._naming.update(dict.fromkeys(words.intersection(_words_of(line.text)), each))
         self._causes = cache(lambda run_id: _Causes(by_run[run_id]))
 
     def cause_of(self, finding: Finding, run_id: str | None) -> Finding | None:
         """The one on a line that may have what a finding misses."""
         near = (self._causes(each).within(finding, above=1) for each in (run_id, None))
         return self._naming.get(_word_of(finding)) or next(filter(None, near), None)
+
+
+def _words_of(text: str) -> list[str]:
+    """The words of a line, wherever they stand."""
+    if not text.isascii():
+        return _WORD.findall(text)
+    # As the pattern finds them, and in half the time: of a bad trace each line is looked at.
+    return text.encode().translate(_APART).decode().split()
 
 
 def _word_of(finding: Finding) -> str:
@@ -197,7 +212,11 @@ def tell(
     first: dict[Hashable, Finding] = {}
     summed: dict[int, Finding] = {}
     places, follows = (defaultdict[int, list[Finding]](list) for _ in range(2))
-    is_array = any(each.line.text.startswith(("[", "]")) or _ends_array(each) for each in found)
+    is_array = any(
+        each.line.text.startswith(("[", "]")) or _ends_array(each)
+        for each in found
+        if each.diagnostic is not None
+    )
     # What is told as one is told by the most severe.
     for each in sorted(found, key=severity_of):
         key = _key(each, index.slips, is_array=is_array)
@@ -260,15 +279,14 @@ def _note(
             cause_of[id(each)] = given
 
 
-def _lines_of(finding: Finding) -> Iterator[Line]:
+def _lines_of(finding: Finding) -> list[Line]:
     """The lines of the trace itself that a finding is about."""
-    yield finding.line
-    if finding.last is not None:
-        yield finding.last
-    there = finding.joined[0] if finding.joined is not None else None
-    for place, each in enumerate(finding.related):
-        if there is None or there.related[place].line.file == there.line.file:
-            yield each.line
+    lines = [finding.line] if finding.last is None else [finding.line, finding.last]
+    if finding.joined is None:
+        return lines + [each.line for each in finding.related]
+    there = finding.joined[0]
+    both = zip(finding.related, there.related, strict=True)
+    return lines + [each.line for each, at in both if at.line.file == there.line.file]
 
 
 def _marked(finding: Finding) -> str:
@@ -277,40 +295,48 @@ def _marked(finding: Finding) -> str:
     return text[span.start : span.end]
 
 
-def _kind_of(finding: Finding) -> ProblemKind | None:
-    diagnostic = finding.diagnostic
-    return diagnostic.problem.kind if diagnostic is not None and diagnostic.problem else None
-
-
 def _ends_array(finding: Finding) -> bool:
     """Whether a bracket behind a record is all that is wrong."""
-    return _kind_of(finding) is ProblemKind.TEXT_AFTER and _marked(finding) == "]"
+    problem = finding.diagnostic.problem if finding.diagnostic is not None else None
+    is_behind = problem is not None and problem.kind is ProblemKind.TEXT_AFTER
+    return is_behind and _marked(finding) == "]"
 
 
 def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = False) -> Hashable:
     """What findings share that are told as one, given the runs that are meant by the slips of their
     ids; ``is_array`` says whether the trace may be one.
     """
-    rule, line, place = finding.rule, finding.line, finding.place
-    diagnostic = finding.diagnostic
+    rule, line, diagnostic = finding.rule, finding.line, finding.diagnostic
     if rule.sums is None or (diagnostic is not None and diagnostic.more):
         return id(finding)
-    kind = _kind_of(finding)
-    # An object that begins here, and ends neither here nor below, lacks its end.
-    is_whole = finding.last is not None or not line.text.lstrip().startswith("{")
-    is_part = is_whole and kind is ProblemKind.SPREAD_OBJECT
-    is_part |= kind is ProblemKind.TRAILING_COMMA or _ends_array(finding)
-    # As of a log that was pasted into it.
-    is_text = kind is ProblemKind.UNEXPECTED and not {"{", "}"}.intersection(line.text)
-    if kind in _AROUND or is_text or (is_array and is_part):
-        return rule.code, ProblemKind.ARRAY if is_part else kind
+    if diagnostic is not None and diagnostic.problem is not None:
+        slip = _slip(finding, diagnostic.problem.kind, is_array=is_array)
+        if slip is not None:
+            return rule.code, slip
     if rule.sums_by == "line":
         return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)
-    is_by_field = rule.sums_by != "run" and isinstance(place, Place)
-    field = place.path[-1:] if is_by_field and isinstance(place, Place) else ()
-    what, value = rule.sums or rule.code, rule.sums_by == "value" and _marked(finding)
+    place = finding.place if rule.sums_by != "run" else None
+    field = place.path[-1:] if isinstance(place, Place) else ()
+    value = rule.sums_by == "value" and _marked(finding)
     run_id = run_of(line)
-    return what, slips.get(run_id or "", run_id), field, value
+    return rule.sums or rule.code, slips.get(run_id or "", run_id), field, value
+
+
+def _slip(finding: Finding, kind: ProblemKind, *, is_array: bool) -> ProblemKind | None:
+    """The one slip, over many lines, that a line which is no record is a part of."""
+    text = finding.line.text
+    # An object that begins here, and ends neither here nor below, lacks its end.
+    is_whole = finding.last is not None or not text.lstrip().startswith("{")
+    is_part = is_array and (
+        (kind is ProblemKind.SPREAD_OBJECT and is_whole)
+        or kind is ProblemKind.TRAILING_COMMA
+        or _ends_array(finding)
+    )
+    # As of a log that was pasted into it.
+    is_text = kind is ProblemKind.UNEXPECTED and "{" not in text and "}" not in text
+    if is_part:
+        return ProblemKind.ARRAY
+    return kind if kind in _AROUND or is_text else None
 
 
 def _worded(told: Told, index: Index) -> Told:
