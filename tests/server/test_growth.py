@@ -14,6 +14,7 @@ from drive_trace.authoring.usage_shapes import UsageLogError
 from drive_trace.features import events
 from drive_trace.json_text import parse
 from drive_trace.lsp import server as server_module
+from drive_trace.text import codec
 from tests.support.client_text import position, triage
 from tests.support.growth import Work, assert_all_linear, assert_linear
 from tests.support.sessions.channels import InProcess
@@ -95,9 +96,10 @@ def _one_converter() -> Iterator[None]:
 class _Editor:
     """Sends messages to a server in this thread, and takes what comes for granted."""
 
-    def __init__(self) -> None:
+    def __init__(self, text_document: Any = CAPABILITIES["textDocument"]) -> None:
         self.channel = InProcess(reads_ahead=False)
-        self.request("initialize", processId=None, rootUri=None, capabilities=CAPABILITIES)
+        capabilities = {"textDocument": text_document}
+        self.request("initialize", processId=None, rootUri=None, capabilities=capabilities)
         self.notify("initialized")
 
     def request(self, method: str, **params: Any) -> None:
@@ -153,6 +155,33 @@ def test_every_request_and_a_keystroke(name: str) -> None:
     finally:
         for editor in editors:
             editor.channel.close()
+
+
+@pytest.mark.parametrize("is_tree", [True, False])
+def test_long_answers_are_encoded_in_parts(is_tree: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One holds up every other thread, and so whoever hovers meanwhile."""
+    parts: list[int] = []
+    text = triage(input_ref="https://host/a").replace(":", " : ") * 3_000
+    symbols = {"hierarchicalDocumentSymbolSupport": is_tree}
+    editor = _Editor(CAPABILITIES["textDocument"] | {"documentSymbol": symbols})
+    document = {"uri": URI, "languageId": "drive-trace", "version": 1, "text": text}
+    editor.notify("textDocument/didOpen", textDocument=document)
+    encode = codec.dumps
+
+    def encoded(value: Any, **more: Any) -> bytes:
+        result = value.get("result") if isinstance(value, dict) else value
+        parts.append(len(result) if isinstance(result, list) else 1)
+        return encode(value, **more)
+
+    monkeypatch.setattr(codec, "dumps", encoded)
+    run, end = text.index("run-1"), position(text, len(text), "utf-16")
+    whole = {"start": {"line": 0, "character": 0}, "end": end}
+    for method, params in _requests(position(text, run, "utf-16"), whole).items():
+        if not method.endswith("/range"):  # of a screen, which is all of it here
+            editor.request(f"textDocument/{method}", textDocument={"uri": URI}, **params)
+    editor.channel.close()
+    assert len(parts) > 40
+    assert max(parts) <= 2_000
 
 
 @pytest.mark.parametrize("name", [*TEXTS, *LINES])

@@ -20,7 +20,7 @@ from drive_trace.lsp.handlers import code_actions
 from drive_trace.lsp.handlers.workspace import Symbols
 from drive_trace.lsp.rpc import threads as threads_module
 from drive_trace.lsp.rpc.stream import Messages
-from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, Readers, SharedWork, go_first, in_thread
 from drive_trace.lsp.server import TraceServer
 from drive_trace.lsp.workspace import open_traces
 from drive_trace.lsp.workspace import runs as runs_module
@@ -133,6 +133,23 @@ def test_what_is_kept_of_one_waits_for_no_other() -> None:
     thread.join()
     assert large.made is True
     assert small.made is small.made
+
+
+async def test_what_comes_later_goes_before_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads_module, "_PRECEDENCE", 60.0)
+    order: list[str] = []
+
+    def hover(done: threading.Event) -> None:
+        order.append(f"hover, {sum(range(500_000)):,}")
+        done.set()
+
+    def symbols() -> None:
+        for each in unless_stopped(["first", "second"]):
+            order.append(each)
+            threading.Thread(target=hover, args=[go_first()]).start()
+
+    await Readers().read(symbols)
+    assert order[:3] == ["first", "hover, 124,999,750,000", "second"]
 
 
 async def test_an_answer_about_the_text_as_it_was_is_none() -> None:

@@ -106,12 +106,11 @@ def references(
     where that starts.
     """
     number = view.document.number
-    locations = [
+    return results.listed(
         {"uri": uri, "range": results.plain_range(view, number(each.line), each.span)}
         for each in occurrences.occurrences(view.index, view.lines, named)
         if with_declarations or each.role is not occurrences.Role.DECLARES
-    ]
-    return results.JsonText(results.dumps(locations))
+    )
 
 
 def document_highlights(view: results.View, point: Point) -> list[types.DocumentHighlight] | None:
@@ -232,17 +231,16 @@ def document_links(
     the paths in the trace.
     """
     number = view.document.number
-    answer = []
-    for link in unless_stopped(links):
-        target = link.target or files.get(link.value)
-        if target is None:
-            continue
-        where = results.plain_range(view, number(link.line), link.span)
-        shown: dict[str, object] = {"range": where, "target": target}
-        if with_tooltips:
-            shown["tooltip"] = link.tooltip
-        answer.append(shown)
-    return results.JsonText(results.dumps(answer))
+
+    def shown() -> Iterator[dict[str, object]]:
+        for link in links:
+            target = link.target or files.get(link.value)
+            if target is not None:
+                tooltip = {"tooltip": link.tooltip} if with_tooltips else {}
+                where = results.plain_range(view, number(link.line), link.span)
+                yield {"range": where, "target": target, **tooltip}
+
+    return results.listed(shown())
 
 
 _String = tuple[Line, FieldType, str, Span]

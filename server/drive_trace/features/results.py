@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from lsprotocol import types
@@ -31,6 +32,17 @@ def joined(lists: Iterable[JsonText]) -> JsonText:
     """One list of all their items."""
     items = (each.text[1:-1] for each in lists)
     return JsonText(b"[%b]" % b",".join(filter(None, items)))
+
+
+_PART = 500
+
+
+def listed(items: Iterable[object]) -> JsonText:
+    """A list of all these as JSON text, made in parts: to encode and free many at once holds up
+    every other thread.
+    """
+    rest = unless_stopped(items)
+    return joined(JsonText(dumps(part)) for part in iter(lambda: [*islice(rest, _PART)], []))
 
 
 def dumps(value: object) -> bytes:
@@ -145,11 +157,10 @@ def of_record(record: int, before: str, after: str) -> TextChange:
 
 def as_edits(view: View, replacements: Iterable[TextChange]) -> JsonText:
     """A list of text edits as JSON text, as a large trace can need one for each line."""
-    edits = [
+    return listed(
         {"range": plain_between(view, start, end), "newText": text}
-        for start, end, text in unless_stopped(replacements)
-    ]
-    return JsonText(dumps(edits))
+        for start, end, text in replacements
+    )
 
 
 def workspace_edits(

@@ -14,7 +14,7 @@ from lsprotocol.types import SymbolKind, SymbolTag
 
 from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
-from drive_trace.features.results import JsonText, View, dumps, plain_between, range_between
+from drive_trace.features.results import JsonText, View, dumps, listed, plain_between, range_between
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
 from drive_trace.json_text import Node, NodeKind, strings_named
 from drive_trace.scorecard.run_score import Verdict
@@ -304,7 +304,7 @@ def document_symbols(view: View, roots: Outline, uri: str, options: SymbolOption
     ranges of concurrent dispatches or runs overlap.
     """
     maker = _SymbolMaker(view, uri, options)
-    return JsonText(dumps(maker.tree(roots) if options.is_tree else [*maker.flat(roots)]))
+    return listed(maker.tree(roots) if options.is_tree else maker.flat(roots))
 
 
 class _SymbolMaker(NamedTuple):
@@ -314,9 +314,8 @@ class _SymbolMaker(NamedTuple):
     uri: str
     options: SymbolOptions
 
-    def tree(self, children: Outline) -> list[dict[str, object]]:
+    def tree(self, children: Outline) -> Iterator[dict[str, object]]:
         """``DocumentSymbol[]``."""
-        symbols = []
         for child in unless_stopped(children):
             made, detail = self._named(child)
             if detail:
@@ -327,10 +326,8 @@ class _SymbolMaker(NamedTuple):
                 opener = child.first if child.opener is None else child.opener.record
                 made["range"] = self._range(child.first, child.last)
                 made["selectionRange"] = self._range(opener, opener)
-                # As text: to encode and free all at once would hold up every other thread.
-                made["children"] = JsonText(dumps(self.tree(child.children)))
-            symbols.append(made)
-        return symbols
+                made["children"] = listed(self.tree(child.children))
+            yield made
 
     def flat(self, children: Outline, within: object = None) -> Iterator[dict[str, object]]:
         """``SymbolInformation[]``."""

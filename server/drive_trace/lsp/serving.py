@@ -18,6 +18,7 @@ from lsprotocol import types
 
 from drive_trace.lsp.rpc import stream
 from drive_trace.lsp.rpc.protocol import is_notification
+from drive_trace.lsp.rpc.threads import go_first
 from drive_trace.lsp.server import TraceServer
 
 log = logging.getLogger(__name__)
@@ -121,7 +122,7 @@ class _Connection:
     def _take(self, message: object) -> None:
         was_known = self._protocol.client.process_id
         self._protocol.receive(message)
-        self._protocol.arriving.pop()
+        self._protocol.arriving.pop(0).set()
         if self._protocol.exit_code is not None:
             self._finish()
         pid = self._protocol.client.process_id
@@ -142,7 +143,7 @@ class _Connection:
     def _read(self) -> None:
         try:
             for body in stream.read_messages(
-                self._source, lambda: self._protocol.arriving.append(None)
+                self._source, lambda: self._protocol.arriving.append(go_first())
             ):
                 message = self._protocol.read(body)
                 if is_notification(message, types.EXIT):

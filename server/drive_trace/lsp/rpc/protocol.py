@@ -16,6 +16,7 @@ import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from threading import Event
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 import msgspec
@@ -67,8 +68,8 @@ class TraceProtocol(LanguageServerProtocol):
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
-        self.arriving: list[None] = []
-        """An item for each message that has begun to arrive, and whose turn has not come."""
+        self.arriving: list[Event] = []
+        """For each message that has begun to arrive what is set once it has had its turn."""
         self._pending: dict[str, asyncio.Future[ClientResult | None]] = {}
         """The requests that the client has not responded to."""
         self._running: dict[MsgId, asyncio.Future[Any]] = {}

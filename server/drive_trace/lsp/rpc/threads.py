@@ -26,6 +26,8 @@ _PAUSE = 0.04
 """Seconds without a further request after which a debounced action is done."""
 _PATIENCE = 0.3
 """Seconds of uninterrupted requests after which it is done all the same."""
+_PRECEDENCE = 0.05
+"""Seconds that long work waits at most for what came later."""
 
 
 # Threads
@@ -78,18 +80,40 @@ def in_background(work: Coroutine[Any, Any, Result]) -> asyncio.Future[Result]:
     return task
 
 
+class _Stop(Event):
+    """Set to stop some work, which looks between two lines. There it lets what came later go first:
+    where two threads compute, each takes twice as long, and a hover is not to wait for symbols.
+    """
+
+    latest = known = Event()
+
+    def is_set(self) -> bool:
+        """Whether to stop, once what came later is done or has had its time."""
+        if (latest := _Stop.latest) is not self.known:
+            self.known = latest
+            latest.wait(_PRECEDENCE)
+        return super().is_set()
+
+
+def go_first() -> Event:
+    """Let what begins now go before long work in threads, until it sets this."""
+    _Stop.latest = done = Event()
+    return done
+
+
 class Readers:
     """Long work in threads that reads the open traces. Whoever changes a trace stops it first, so
     that none sees a trace half changed.
     """
 
     def __init__(self) -> None:
-        self._running: set[tuple[Event, Lock]] = set()
+        self._running: set[tuple[_Stop, Lock]] = set()
         """What stops each, and what its thread holds as long as it works."""
 
     async def read(self, work: Callable[[], Result]) -> Result:
         """The result of some work. Raises StoppedError if a trace changes meanwhile."""
-        reader = stop, working = Event(), Lock()
+        reader = stop, working = _Stop(), Lock()
+        stop.known = done = go_first()
 
         def run() -> Result:
             try:
@@ -105,6 +129,7 @@ class Readers:
             return await in_thread(run)
         finally:
             stop.set()  # as when the request was cancelled
+            done.set()
 
     async def read_anew(self, work: Callable[[], Result]) -> Result:
         """The same, but begun anew if a trace changes meanwhile, and the last time on the loop. For
