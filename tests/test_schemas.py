@@ -19,6 +19,7 @@ from drive_trace.linter.rule import Severity
 from drive_trace.trace.line import LineStatus
 from drive_trace.trace.reading import event_decoder, read_exactly
 from drive_trace.vocabulary import EVENTS, build_loop, feeds, lifecycle, planning
+from drive_trace.vocabulary.declaring import DECLARED
 from tests.cli.support import run, write
 from tests.support.mutating import SPELLINGS, Spelling, changed, garbled, spelt
 from tests.support.schemas import SCHEMAS, schema
@@ -29,7 +30,7 @@ TRACE_CASES = ROOT / "tests/conformance/traces.jsonl"
 
 
 def test_each_event_is_declared_in_a_family_and_has_a_schema() -> None:
-    assert {event.declared.__module__ for event in EVENTS.values()} == {
+    assert {declared.__module__ for declared, _ in DECLARED} == {
         module.__name__ for module in (build_loop, planning, lifecycle, feeds)
     }
     files = {path.name.removesuffix(".schema.json") for path in SCHEMAS.glob("*.json")}
@@ -186,7 +187,7 @@ def accepts(read: Callable[[str], object], text: str) -> bool:
 
 def test_the_fast_path_is_what_pydantic_makes_of_the_declarations() -> None:
     """Its types are msgspec's, for speed; pydantic's of the declarations must judge the same."""
-    by_pydantic = {name: TypeAdapter(event.declared).validator for name, event in EVENTS.items()}
+    by_pydantic = {event.name: TypeAdapter(declared).validator for declared, event in DECLARED}
     decode, _ = event_decoder(only_score=True)
     accepted = 0
     for text in LINES.read_text("utf-8").split("\n"):

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from drive_trace.vocabulary import DECLARED, ENVELOPE, TraceEvent
+from drive_trace.vocabulary import ENVELOPE
+from drive_trace.vocabulary.declared import TraceEvent
+from drive_trace.vocabulary.declaring import DECLARED
 from drive_trace.vocabulary.registry import EventType, FieldType, ListShape, ObjectShape, Shape
 from drive_trace.vocabulary.types import Entity
 
@@ -14,13 +16,13 @@ _ENDING = (Entity.RUN, Entity.SLICE, Entity.DISPATCH, Entity.ROUND)
 
 
 def event_faults(
-    events: Sequence[EventType] = DECLARED, union: object = TraceEvent
+    declared: Sequence[tuple[type, EventType]] = DECLARED, union: object = TraceEvent
 ) -> Iterator[str]:
     """Every fault of some events, in a sentence; ``union`` is the type of any event."""
-    named = Counter(event.name for event in events)
-    for event in events:
-        whose = event.declared.__name__
-        if event.declared not in get_args(union):
+    named = Counter(event.name for _, event in declared)
+    for cls, event in declared:
+        whose = cls.__name__
+        if cls not in get_args(union):
             yield f"{whose} is declared, but not in its family's union"
         if named[event.name] > 1:
             yield f"{whose} has the event_type of another event, `{event.name}`"
@@ -32,9 +34,9 @@ def event_faults(
         yield from (f"{whose} {fault}" for fault in _faults_of_facts(event))
         yield from _faults_of_fields(event.fields, whose)
     for cls in get_args(union):
-        if not any(event.declared is cls for event in events):
+        if not any(each is cls for each, _ in declared):
             yield f"{cls.__name__} is in its family's union, but has no @event(...)"
-    yield from _faults_of_entities(events)
+    yield from _faults_of_entities(declared)
 
 
 def _faults_of_facts(event: EventType) -> Iterator[str]:
@@ -67,10 +69,10 @@ def _objects(shape: Shape) -> Iterator[ObjectShape]:
         yield shape
 
 
-def _faults_of_entities(events: Iterable[EventType]) -> Iterator[str]:
+def _faults_of_entities(declared: Iterable[tuple[type, EventType]]) -> Iterator[str]:
     for entity in _ENDING:
         for what in ("opens", "closes"):
-            found = [each for each in events if getattr(each, what) is entity]
+            found = [cls for cls, event in declared if getattr(event, what) is entity]
             if len(found) != 1:
-                names = ", ".join(each.declared.__name__ for each in found) or "none"
+                names = ", ".join(each.__name__ for each in found) or "none"
                 yield f"one event {what} a {entity.value}; found {names}"

@@ -20,6 +20,7 @@ from textwrap import TextWrapper
 from typing import Any
 
 import click
+import msgspec
 from click.testing import CliRunner
 
 from drive_trace import __version__
@@ -34,7 +35,8 @@ from drive_trace.linter.told import MISSING, ON, WITHIN
 from drive_trace.text.spans import Span, encode_exactly
 from drive_trace.text.wording import listed, printable
 from drive_trace.trace.provenance import Entry
-from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfShape
+from drive_trace.vocabulary import ENVELOPE, EVENTS, WRITTEN, Family, FieldType, OneOfShape
+from drive_trace.vocabulary.declared import VOCABULARY
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # how examples are written is known to the tests
@@ -63,6 +65,7 @@ _WRAPPED = TextWrapper(100, break_on_hyphens=False, break_long_words=False)
 
 def generated() -> Iterator[tuple[Path, str]]:
     """Every generated file with the text that it should have."""
+    yield Path(WRITTEN), _json(msgspec.to_builtins(VOCABULARY))
     schemas = {"event": union_schema()} | {
         each.name: event_schema(each) for each in EVENTS.values()
     }

@@ -18,6 +18,7 @@ from drive_trace.storage import configuration, suites
 from drive_trace.storage.configuration import SEVERITIES, Configuration, Rules, SeverityWord
 from drive_trace.storage.suites import Suite
 from drive_trace.vocabulary import EVENTS, EventType
+from drive_trace.vocabulary.declaring import DECLARED
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -54,7 +55,8 @@ def union_schema() -> dict[str, Any]:
 
 def event_schema(event: EventType) -> dict[str, Any]:
     """The schema of one event."""
-    schema = _cleaned(TypeAdapter(event.declared).json_schema())
+    (declared,) = (cls for cls, each in DECLARED if each.name == event.name)
+    schema = _cleaned(TypeAdapter(declared).json_schema())
     return {
         "$schema": _DIALECT,
         "$id": f"urn:drive-trace:event:{event.name}",

@@ -7,19 +7,13 @@ to, and a fresh analysis is the edit that puts in the whole text.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from drive_trace.linter.edits import capped
 from drive_trace.linter.engine import FindingStore, fixes_in_its_file
 from drive_trace.linter.rule import Finding, Fix, Message, Related, WholeTrace
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity
 from drive_trace.linter.told import Told, tell
-from drive_trace.report.event_log import TraceLog
-from drive_trace.scorecard import scoring
-from drive_trace.scorecard.card import ScoreCard, score
-from drive_trace.scorecard.dispatches import Event
-from drive_trace.scorecard.run_lines import TraceLines, runs_sharing_events
-from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
 from drive_trace.text.spans import Spot, records_of
 from drive_trace.text.wording import printable
 from drive_trace.trace.document import Document, Point
@@ -30,6 +24,14 @@ from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines, values_of
+
+if TYPE_CHECKING:  # `check` scores nothing
+    from drive_trace.report.event_log import TraceLog
+    from drive_trace.scorecard.card import ScoreCard
+    from drive_trace.scorecard.dispatches import Event
+    from drive_trace.scorecard.run_lines import TraceLines
+    from drive_trace.scorecard.run_score import RunScore
+    from drive_trace.scorecard.scoring import TraceSummary
 
 _MANY = 2000
 """After an edit of more lines the analysis starts over, which costs less than line by line."""
@@ -103,6 +105,8 @@ class Analysis:
 
     def expect_edits(self) -> None:
         """Build now what the first edit, or the next look at closed traces, would else build."""
+        from drive_trace.scorecard import scoring  # noqa: PLC0415 - see above
+
         _ = self.index.ids, self.index.uncounted, self.document.is_divided
         scoring.stray_grades(self.lines())
 
@@ -245,21 +249,29 @@ class Analysis:
 
     def summary(self, path: str = "") -> TraceSummary:
         """The trace, summed up for the scorecard."""
+        from drive_trace.scorecard import scoring  # noqa: PLC0415 - see above
+
         return scoring.summarize(self.index, path)
 
     def score(self, path: str = "") -> ScoreCard:
         """The scorecard of this trace alone."""
+        from drive_trace.scorecard.card import score  # noqa: PLC0415 - see above
+
         return score([self.summary(path)])
 
     def score_run(self, run_id: str, path: str = "") -> RunScore | None:
         """One run's score in this trace; None where the trace has no line of it."""
+        from drive_trace.scorecard import run_lines, scoring  # noqa: PLC0415 - see above
+
         lines = self.lines(path)
         run = scoring.score_alone(run_id, lines)
-        copied = path if run_id in runs_sharing_events(self.index) else None
+        copied = path if run_id in run_lines.runs_sharing_events(self.index) else None
         return run and scoring.among(run, (), scoring.stray_grades(lines), copied)
 
     def lines(self, path: str = "") -> TraceLines:
         """Its lines by run, for the score of a run in several traces."""
+        from drive_trace.scorecard.run_lines import TraceLines  # noqa: PLC0415 - see above
+
         return TraceLines(self.index, path)
 
 
@@ -290,8 +302,10 @@ def summarize_text(
 
     The trace is given as its text, or as its records without their newlines.
     """
+    from drive_trace.scorecard import scoring  # noqa: PLC0415 - see above
+
     records = text.split("\n") if isinstance(text, str) else text
-    return ScoredTrace(records, path, provenance).summary()
+    return scoring.ScoredTrace(records, path, provenance).summary()
 
 
 def read_log(
@@ -301,8 +315,10 @@ def read_log(
 
     The trace is given as its text, or as its records without their newlines.
     """
+    from drive_trace.scorecard import scoring  # noqa: PLC0415 - see above
+
     records = text.split("\n") if isinstance(text, str) else text
-    trace = ScoredTrace(records, path, provenance)
+    trace = scoring.ScoredTrace(records, path, provenance)
     return _log(trace.summary(), trace.document.lines, records)
 
 
@@ -312,6 +328,8 @@ def log_of(analysis: Analysis, records: Sequence[str], path: str) -> TraceLog:
 
 
 def _log(summary: TraceSummary, lines: Sequence[Line], records: Sequence[str]) -> TraceLog:
+    from drive_trace.report.event_log import TraceLog  # noqa: PLC0415 - see above
+
     invalid = tuple(n for n, line in enumerate(lines, 1) if line.is_rejected)
     record = summary.lines.provenance if summary.lines is not None else None
     events = events_of_run(lines, None, summary.path, record)
@@ -327,6 +345,8 @@ def events_of_run(
     """Every valid event of one run, or of all, whole, given all lines of its trace, and the record
     beside it.
     """
+    from drive_trace.scorecard.dispatches import Event  # noqa: PLC0415 - see above
+
     return tuple(
         Event(
             line.event.name, values_of(line), path, number, record.measured(line) if record else ()

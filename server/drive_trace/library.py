@@ -9,7 +9,6 @@ from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
 from pydantic import Field
 
-from drive_trace import vocabulary
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.comparison.answer import MARGIN, Comparison, CostRule
 from drive_trace.comparison.answer import compare as compare_sides
@@ -25,8 +24,9 @@ from drive_trace.storage.finding import SearchOptions, among, find_traces, omitt
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
+from drive_trace.vocabulary import declared
 
-TraceEvent = Annotated[vocabulary.TraceEvent, Field(discriminator="event_type")]
+TraceEvent = Annotated[declared.TraceEvent, Field(discriminator="event_type")]
 """Any event: a dictionary, whose other fields follow from its ``event_type``. Type checkers narrow
 it, and pydantic validates it, by itself or as a part of other models.
 """

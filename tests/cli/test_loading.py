@@ -15,7 +15,7 @@ from tests.cli.support import CLEAN, write
 _HELP = {"commands", "interrupts", "storage", "text"}
 _SCORE = {*_HELP, "json_text", "linter.settings", "scorecard", "stopping", "trace", "vocabulary"}
 _WRITE = {*_SCORE, "authoring"}
-_CHECK = {*_SCORE, "analysis", "linter", "report"}
+_CHECK = {*_SCORE, "analysis", "linter"}
 
 _RUN = ("--trace-file", "trace.jsonl", "--project-run-id", "run-1")
 _STARTED = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'

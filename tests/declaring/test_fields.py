@@ -12,10 +12,19 @@ from tools.event_faults import event_faults
 from typing_extensions import TypedDict
 
 import drive_trace
-from drive_trace.vocabulary import DECLARED, TraceEvent, registry
+from drive_trace.vocabulary import declaring
+from drive_trace.vocabulary.declared import TraceEvent
+from drive_trace.vocabulary.declaring import (
+    DECLARED,
+    Envelope,
+    Null,
+    Prose,
+    event,
+    fields_of,
+)
 from drive_trace.vocabulary.planning import SpecAuthored
-from drive_trace.vocabulary.registry import EventType, event, fields_of
-from drive_trace.vocabulary.types import Entity, Envelope, Family, Null, Prose
+from drive_trace.vocabulary.registry import EventType
+from drive_trace.vocabulary.types import Entity, Family
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(drive_trace.__file__).parent
@@ -35,7 +44,7 @@ def declared(path: Path, *changes: tuple[str, str]) -> None:
 def test_optional_fields_work_everywhere(tmp_path: Path) -> None:
     """A copy of the package declares some, and what users see of them is tested there."""
     copy = tmp_path / "drive_trace"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "events.json"))
     declared(
         copy / "vocabulary/lifecycle.py",
         ('keeps=("trigger_class", "is_mandatory_final"', ', "retries"'),
@@ -69,8 +78,8 @@ def test_all_events_are_declared_as_they_should_be() -> None:
 
 def faults_with(monkeypatch: pytest.MonkeyPatch, cls: type, **facts: Any) -> list[str]:
     """What is wrong once a class is declared as one more event of the vocabulary."""
-    declared: list[EventType] = []
-    monkeypatch.setattr(registry, "DECLARED", declared)
+    declared: list[tuple[type, EventType]] = []
+    monkeypatch.setattr(declaring, "DECLARED", declared)
     event(Family.PLANNING, **{"example": {}, **facts})(cls)
     return [*event_faults([*DECLARED, *declared], TraceEvent | cls)]
 
@@ -187,7 +196,7 @@ def test_a_type_that_is_none_of_a_field() -> None:
 
 
 def test_an_entity_that_no_event_closes() -> None:
-    open_ended = [each for each in DECLARED if each.name != "project-closed"]
+    open_ended = [each for each in DECLARED if each[1].name != "project-closed"]
     assert "one event closes a run; found none" in [*event_faults(open_ended)]
 
 

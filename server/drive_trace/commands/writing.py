@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from drive_trace.authoring.drafts import Refused
-from drive_trace.commands import options, reading, terminal
+from drive_trace.commands import options, terminal
 from drive_trace.scorecard import caveats, scoring
 from drive_trace.storage import files, finding, projects
 from drive_trace.storage.recording import RECORDED, Merged, Refuse, record_feed
@@ -105,10 +105,11 @@ def done(
             if for_unknown_run and "new_run" in known:
                 notes.insert(0, "--new-run takes it all the same")
             raise terminal.Ended(refused, *reasons, notes=notes)
-    result = reading.usable(outcome)
+        case files.Problem():
+            raise terminal.Ended(terminal.EXIT_UNUSABLE, outcome.message)
     for note in beside.notes:
         terminal.notify(note)
-    return result
+    return outcome
 
 
 WHERE = ("trace_file", "project_run_id", "only_this_file", "paths")

@@ -11,7 +11,15 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.text.wording import printable
 from drive_trace.trace import reading, scope, times
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of, run_id_of
-from drive_trace.vocabulary import DISPATCH, LIFETIMES, ROUND, Entity, EventType, Lifetime, registry
+from drive_trace.vocabulary import (
+    DISPATCH,
+    ENVELOPE,
+    LIFETIMES,
+    ROUND,
+    Entity,
+    EventType,
+    Lifetime,
+)
 
 MOST_ROWS = 1000
 """The most rows of a page."""
@@ -130,5 +138,5 @@ def _fields(analysis: Analysis, line: Line, event: EventType | None) -> Iterator
             "value": printable(value if isinstance(value, str) else as_json(value), _LONGEST),
             "meaning": field.prose if field is not None else None,
             "leadsTo": document.protocol_line(document.number(start)) if leads and start else None,
-            "isEnvelope": name in registry.ENVELOPE,
+            "isEnvelope": name in ENVELOPE,
         }

@@ -9,7 +9,7 @@ from drive_trace.scorecard.dispatches import SPANNING, DispatchSpan, Event, Peri
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.wording import HUGE, compact, short_time
 from drive_trace.trace import joined, times
-from drive_trace.vocabulary import EVENTS, registry, types
+from drive_trace.vocabulary import ENVELOPE, EVENTS, FieldType, types
 
 
 class TraceLog(NamedTuple):
@@ -153,7 +153,7 @@ class EventWords:
         fields = EVENTS[event.name].fields
         for name, value in event.values.items():
             field = fields.get(name)
-            if field is None or name in registry.ENVELOPE or value is None:
+            if field is None or name in ENVELOPE or value is None:
                 continue
             if field.names is not None and field.names is EVENTS[event.name].opens:
                 continue  # it says its own name
@@ -161,7 +161,7 @@ class EventWords:
             if phrase is not None:
                 yield phrase
 
-    def _phrase(self, name: str, field: registry.FieldType, value: object) -> str | None:
+    def _phrase(self, name: str, field: FieldType, value: object) -> str | None:
         called = name.replace("_", " ")
         if field.names in (types.Entity.DISPATCH, types.Entity.ROUND):
             known = self._names.get((field.names, value))

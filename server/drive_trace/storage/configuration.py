@@ -40,9 +40,11 @@ class Rules(dict[str, Any]):
     @cached_property
     def settings(self) -> RuleSettings:
         """What it says of each rule."""
+        if not self:
+            return DEFAULTS
         from drive_trace.storage.toml_models import settings_of  # noqa: PLC0415 - loads rules
 
-        return settings_of(self) if self else DEFAULTS
+        return settings_of(self)
 
 
 class TraceGlob(str):

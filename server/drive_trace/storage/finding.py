@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from drive_trace.scorecard import caveats, feed_state, scoring
+from drive_trace.scorecard import caveats
 from drive_trace.storage import files as disk
 from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
@@ -568,6 +568,8 @@ def may_be_missed(left_out: disk.Problem, run_ids: Collection[str]) -> bool:
     found = indexed_records(Path(absolute(path))) if is_gone else disk.records_at(path)
     if found is None or isinstance(found, disk.Problem):
         return True
+    from drive_trace.scorecard import feed_state, scoring  # noqa: PLC0415 - `check` needs neither
+
     trace = scoring.ScoredTrace(found)
     is_unclear = trace.index.is_illegible or bool(scoring.stray_grades(trace.lines))
     return is_unclear or any(feed_state.mentions(trace.index, each) for each in run_ids)
@@ -637,6 +639,8 @@ def runs_in(records: Iterable[str]) -> NamedRuns:
             others.append(record)
     if not others:
         return NamedRuns(frozenset(plain))
+    from drive_trace.scorecard import scoring  # noqa: PLC0415 - see above
+
     trace = scoring.ScoredTrace(others)
     ids = plain.union(trace.index.runs, trace.index.uncounted)
     is_illegible = not plain and trace.index.is_illegible

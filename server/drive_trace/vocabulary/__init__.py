@@ -7,19 +7,15 @@ agree, and which describe a file.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from operator import eq, ge
 
 import msgspec
+from msgspec.structs import replace
 
-from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
-from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, FEEDS, GRADE, TOKEN_FIELDS
-from drive_trace.vocabulary.planning import WRITERS
 from drive_trace.vocabulary.registry import (
     ALWAYS_KEPT,
-    DECLARED,
-    ENVELOPE,
     NULL_TEXTS,
     BooleanShape,
     EventType,
@@ -31,6 +27,7 @@ from drive_trace.vocabulary.registry import (
     OneOfShape,
     Shape,
     StringShape,
+    Vocabulary,
     lifetime_of,
     says_nothing,
 )
@@ -42,6 +39,27 @@ from drive_trace.vocabulary.types import (
     invented_ids,
     looks_invented,
 )
+
+TOKEN_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+"""The components of the token feed, in the order in which they are shown."""
+
+GRADE = "correctness-recorded"
+"""The event that the correctness gate reads."""
+
+COST = "tokens-recorded"
+"""The event that the token figures come from."""
+
+FEEDS = (COST, GRADE)
+"""All feeds."""
+
+CORRECTNESS_FIELDS = ("mechanical", "qa", "intent")
+"""The components of the correctness gate, in the order in which missing ones are named."""
+
+WRITERS = {
+    "spec_path": ("spec-authored", "spec-amended"),
+    "plan_path": ("plan-authored", "plan-amended"),
+}
+"""By the field that names a file: the events that author and that amend it."""
 
 # How the fields of one event have to agree, beyond what the type of each says. Readers do not check
 # this: an event that contradicts itself is valid. An agreement applies to every event that has all
@@ -174,14 +192,28 @@ _AGREEMENTS = (
 
 # The events
 
+WRITTEN = f"{__path__[0]}/events.json"
+"""The vocabulary as ``make generate`` writes it down: each start of a command feels how long it
+takes to make it of its declarations.
+"""
 
-TraceEvent = (
-    build_loop.BuildLoopEvent | planning.PlanningEvent | lifecycle.LifecycleEvent | feeds.FeedEvent
-)
-"""Any event, as the dictionary that a line of a trace is read as."""
+
+def _vocabulary() -> Vocabulary:
+    try:
+        data = __loader__.get_data(WRITTEN)  # type: ignore[name-defined]
+        return msgspec.json.decode(data, type=Vocabulary)
+    except FileNotFoundError:  # as while it is written anew
+        from drive_trace.vocabulary.declared import VOCABULARY  # noqa: PLC0415 - see above
+
+        return VOCABULARY
+
+
+_VOCABULARY = _vocabulary()
+ENVELOPE = _VOCABULARY.envelope
+"""The fields that every event carries."""
 
 EVENTS: Mapping[str, EventType] = {
-    each.name: each for family in Family for each in DECLARED if each.family is family
+    each.name: replace(each, fields={**ENVELOPE, **each.fields}) for each in _VOCABULARY.events
 }
 """Every event by its ``event_type``, family by family."""
 
@@ -198,7 +230,7 @@ LIFETIMES: Mapping[Entity, Lifetime] = {
 
 DISPATCH, ROUND, SLICE = LIFETIMES.values()
 OPENING = {"triage-verdict", *(authored for authored, _ in WRITERS.values())} | {
-    each.name for each in DECLARED if each.is_feed or each.opens not in (None, Entity.ROUND)
+    each.name for each in EVENTS.values() if each.is_feed or each.opens not in (None, Entity.ROUND)
 }
 """With these events a run may begin."""
 

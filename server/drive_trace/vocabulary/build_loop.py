@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from drive_trace.vocabulary import types
-from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Entity, Envelope, Family, Null, Prose
+from drive_trace.vocabulary import declaring, types
+from drive_trace.vocabulary.declaring import Envelope, Null, Prose, event
+from drive_trace.vocabulary.types import Entity, Family
 
 _DISPATCH = "77ce3f13-a067-4f13-a4e0-93dbae3137ae"
 _ROUND = "5cd5061c-9c5f-419e-834c-1b69573ac59a"
@@ -28,8 +28,8 @@ class DispatchStart(Envelope):
 
     event_type: Literal["dispatch-start"]  # type: ignore[misc]
     dispatch_id: Annotated[
-        types.DispatchId,
-        types.Written(types.Form.UUID),
+        declaring.DispatchId,
+        declaring.Written(types.Form.UUID),
         Prose("Names the dispatch that starts (UUID)."),
     ]
     dispatch_name: Annotated[
@@ -45,7 +45,7 @@ class DispatchStart(Envelope):
     ]
     parent_dispatch_id: Annotated[
         str | None,
-        types.Names(Entity.DISPATCH),
+        declaring.Names(Entity.DISPATCH),
         Prose("The earlier dispatch that this one resumes, or null."),
         Null("no earlier dispatch is resumed"),
     ]
@@ -62,19 +62,19 @@ class DispatchEnd(Envelope):
     """A dispatch is over. Emitted when the sub-agent has returned for the last time."""
 
     event_type: Literal["dispatch-end"]  # type: ignore[misc]
-    dispatch_id: types.DispatchId
+    dispatch_id: declaring.DispatchId
     result: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("completed", "the sub-agent delivered"),
             ("failed", "the sub-agent could not deliver"),
             ("aborted", "the dispatch was stopped before it could deliver"),
         ),
-        types.IsOutcome(),
+        declaring.IsOutcome(),
         Prose("How the dispatch ended."),
     ]
     wall_clock_ms: Annotated[
-        types.Milliseconds,
+        declaring.Milliseconds,
         Prose("How long the dispatch took: this event's `ts` minus its start's."),
     ]
 
@@ -90,14 +90,14 @@ class RoundStart(Envelope):
     """One round of a dispatch begins: implement, review, triage."""
 
     event_type: Literal["round-start"]  # type: ignore[misc]
-    dispatch_id: types.DispatchId
+    dispatch_id: declaring.DispatchId
     round_id: Annotated[
-        types.RoundId,
-        types.Written(types.Form.UUID),
+        declaring.RoundId,
+        declaring.Written(types.Form.UUID),
         Prose("Names the round that starts (UUID)."),
     ]
     round_number: Annotated[
-        types.Ordinal, Prose("The round's place in its dispatch, counted from 1.")
+        declaring.Ordinal, Prose("The round's place in its dispatch, counted from 1.")
     ]
 
 
@@ -118,22 +118,22 @@ class RoundEnd(Envelope):
     """A round is over. Emitted when its findings are triaged and it is known what comes next."""
 
     event_type: Literal["round-end"]  # type: ignore[misc]
-    dispatch_id: types.DispatchId
-    round_id: types.RoundId
+    dispatch_id: declaring.DispatchId
+    round_id: declaring.RoundId
     verdict: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("satisfied", "the work is accepted; the dispatch can end"),
             ("another-round-needed", "findings remain; the dispatch goes another round"),
             ("escalating-to-user", "a person has to decide"),
             ("stop-condition", "a stop condition was met; the dispatch ends unaccepted"),
         ),
-        types.IsOutcome(),
+        declaring.IsOutcome(),
         Prose("What the round's review decided."),
     ]
-    findings_filed: Annotated[types.Count, Prose("How many findings the review filed.")]
+    findings_filed: Annotated[declaring.Count, Prose("How many findings the review filed.")]
     wall_clock_ms: Annotated[
-        types.Milliseconds,
+        declaring.Milliseconds,
         Prose("How long the round took: this event's `ts` minus its start's."),
     ]
 
@@ -155,15 +155,15 @@ class BriefIssued(Envelope):
     """A brief is handed to the sub-agent. Emitted between round-start and the delegation."""
 
     event_type: Literal["brief-issued"]  # type: ignore[misc]
-    dispatch_id: types.DispatchId
-    round_id: types.RoundId
-    brief_byte_length: Annotated[types.Bytes, Prose("The brief's length.")]
+    dispatch_id: declaring.DispatchId
+    round_id: declaring.RoundId
+    brief_byte_length: Annotated[declaring.Bytes, Prose("The brief's length.")]
     brief_content_hash: Annotated[
-        str, types.Written(types.Form.HASH), Prose("The brief's sha256, in hexadecimal.")
+        str, declaring.Written(types.Form.HASH), Prose("The brief's sha256, in hexadecimal.")
     ]
     brief_disposition: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("initial", "the first brief of the dispatch"),
             ("reissue", "the same content as an earlier brief of the dispatch"),
             ("amended", "different content from every earlier brief of the dispatch"),

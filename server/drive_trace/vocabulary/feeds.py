@@ -2,23 +2,16 @@
 
 from typing import Annotated, Literal
 
-from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Envelope, Family, IsOutcome, Null, OneOf, Prose, Tokens
-
-TOKEN_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-"""The components of the token feed, in the order in which they are shown."""
-
-GRADE = "correctness-recorded"
-"""The event that the correctness gate reads."""
-
-COST = "tokens-recorded"
-"""The event that the token figures come from."""
-
-FEEDS = (COST, GRADE)
-"""All feeds."""
-
-CORRECTNESS_FIELDS = ("mechanical", "qa", "intent")
-"""The components of the correctness gate, in the order in which missing ones are named."""
+from drive_trace.vocabulary.declaring import (
+    Envelope,
+    IsOutcome,
+    Null,
+    OneOf,
+    Prose,
+    Tokens,
+    event,
+)
+from drive_trace.vocabulary.types import Family
 
 Outcome = Annotated[
     str,

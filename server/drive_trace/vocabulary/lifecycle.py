@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from drive_trace.vocabulary import types
-from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Entity, Envelope, Family, Null, Prose
+from drive_trace.vocabulary import declaring, types
+from drive_trace.vocabulary.declaring import Envelope, Null, Prose, event
+from drive_trace.vocabulary.types import Entity, Family
 
 
 @event(
@@ -26,7 +26,7 @@ class ProjectStarted(Envelope):
     project_slug: Annotated[str, Prose("The project's short name, as its folder is called.")]
     origin: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("new-project", "triage called for a project from the start"),
             ("promote", "a smaller piece of work grew into a project"),
         ),
@@ -48,17 +48,17 @@ class ProjectClosed(Envelope):
     event_type: Literal["project-closed"]  # type: ignore[misc]
     dod_status: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("all-met", "every item of the definition of done is met"),
             ("some-deferred", "some items were put off to later work"),
             ("some-cancelled", "some items were dropped"),
         ),
-        types.IsOutcome(),
+        declaring.IsOutcome(),
         Prose("What became of the project's definition of done."),
     ]
-    slices_completed: Annotated[types.Count, Prose("How many slices were completed.")]
+    slices_completed: Annotated[declaring.Count, Prose("How many slices were completed.")]
     final_retro_done: Annotated[
-        bool, types.IsOutcome(), Prose("Whether the mandatory final retro has been held.")
+        bool, declaring.IsOutcome(), Prose("Whether the mandatory final retro has been held.")
     ]
 
 
@@ -74,13 +74,13 @@ class SliceStarted(Envelope):
     """Work on a slice begins. A slice delivers one pull request."""
 
     event_type: Literal["slice-started"]  # type: ignore[misc]
-    slice_slug: types.SliceSlug
+    slice_slug: declaring.SliceSlug
     slice_index: Annotated[
-        types.Ordinal, Prose("The slice's place in its project, counted from 1.")
+        declaring.Ordinal, Prose("The slice's place in its project, counted from 1.")
     ]
     linear_ref: Annotated[
         str | None,
-        types.Refers(types.Reference.TICKET),
+        declaring.Refers(types.Reference.TICKET),
         Prose("The slice's Linear ticket, or null."),
         Null("it has no ticket"),
     ]
@@ -98,19 +98,19 @@ class SliceCompleted(Envelope):
     """Work on a slice is over."""
 
     event_type: Literal["slice-completed"]  # type: ignore[misc]
-    slice_slug: types.SliceSlug
+    slice_slug: declaring.SliceSlug
     result: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("merged", "its pull request was merged"),
             ("abandoned", "it was given up"),
         ),
-        types.IsOutcome(),
+        declaring.IsOutcome(),
         Prose("How the slice ended."),
     ]
     pr_ref: Annotated[
         str | None,
-        types.Refers(types.Reference.PULL_REQUEST),
+        declaring.Refers(types.Reference.PULL_REQUEST),
         Prose("The slice's pull request, or null."),
         Null("it has no pull request"),
     ]
@@ -134,7 +134,7 @@ class HealthCheckFired(Envelope):
     event_type: Literal["health-check-fired"]  # type: ignore[misc]
     cadence: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("opening-rollup", "at the start of the project"),
             ("per-slice-merge", "after a slice was merged"),
             ("closing-rollup", "at the end of the project"),
@@ -143,16 +143,16 @@ class HealthCheckFired(Envelope):
         ),
         Prose("What made the check fire."),
     ]
-    drift_signal_count: Annotated[types.Count, Prose("How many signs of drift were found.")]
+    drift_signal_count: Annotated[declaring.Count, Prose("How many signs of drift were found.")]
     max_drift_severity: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("none", "no drift (exactly when the count is 0)"),
             ("low", "drift that can wait"),
             ("medium", "drift to deal with soon"),
             ("high", "drift to deal with before going on"),
         ),
-        types.IsOutcome(),
+        declaring.IsOutcome(),
         Prose("How serious the worst sign was."),
     ]
     recommended_next: Annotated[
@@ -179,7 +179,7 @@ class RetroLanded(Envelope):
     event_type: Literal["retro-landed"]  # type: ignore[misc]
     trigger_class: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("dispatch-failure", "a dispatch failed"),
             ("drift-event", "drift was found"),
             ("scope-shift-escapee", "a shift of scope went unnoticed"),
@@ -193,7 +193,7 @@ class RetroLanded(Envelope):
         list[
             Annotated[
                 str,
-                types.OneOf(
+                declaring.OneOf(
                     ("canonical-skill", "a skill that every project uses"),
                     ("project-context-readme", "the project's own context file"),
                     ("adr", "an architecture decision record"),

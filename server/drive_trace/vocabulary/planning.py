@@ -4,15 +4,9 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
-from drive_trace.vocabulary import types
-from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Envelope, Family, Null, Prose
-
-WRITERS = {
-    "spec_path": ("spec-authored", "spec-amended"),
-    "plan_path": ("plan-authored", "plan-amended"),
-}
-"""By the field that names a file: the events that author and that amend it."""
+from drive_trace.vocabulary import declaring, types
+from drive_trace.vocabulary.declaring import Envelope, Null, Prose, event
+from drive_trace.vocabulary.types import Family
 
 _SPEC_REASONS = {
     "falsified-assumption": "something taken for granted turned out false",
@@ -30,12 +24,12 @@ _PLAN_REASONS = {
 
 Kind = Annotated[
     str,
-    types.OneOf(("project", "covers a whole project"), ("slice", "covers one slice")),
+    declaring.OneOf(("project", "covers a whole project"), ("slice", "covers one slice")),
 ]
-OfSlicePlan = Annotated[types.Count | None, Null("only slice plans plan dispatches")]
+OfSlicePlan = Annotated[declaring.Count | None, Null("only slice plans plan dispatches")]
 BytesDelta = Annotated[
     int,
-    types.Unit("bytes"),
+    declaring.Unit("bytes"),
     Prose("How much longer (or shorter: negative) it is than before."),
 ]
 
@@ -43,37 +37,37 @@ BytesDelta = Annotated[
 class DispatchSizes(TypedDict):
     """How many dispatches a slice plan has of each size."""
 
-    S: Annotated[types.Count, Prose("Small dispatches.")]
-    M: Annotated[types.Count, Prose("Medium dispatches.")]
-    L: Annotated[types.Count, Prose("Large dispatches.")]
-    XL: Annotated[types.Count, Prose("Extra large dispatches.")]
+    S: Annotated[declaring.Count, Prose("Small dispatches.")]
+    M: Annotated[declaring.Count, Prose("Medium dispatches.")]
+    L: Annotated[declaring.Count, Prose("Large dispatches.")]
+    XL: Annotated[declaring.Count, Prose("Extra large dispatches.")]
 
 
 DispatchSizes.__pydantic_config__ = {"extra": "forbid", "strict": True}  # type: ignore[attr-defined]
 
 
 class _Spec(Envelope):
-    spec_path: Annotated[types.ArtifactPath, Prose("Where the spec lies.")]
+    spec_path: Annotated[declaring.ArtifactPath, Prose("Where the spec lies.")]
     spec_kind: Annotated[Kind, Prose("What the spec covers.")]
-    byte_length: Annotated[types.Bytes, Prose("The spec's length.")]
+    byte_length: Annotated[declaring.Bytes, Prose("The spec's length.")]
     edge_cases_count: Annotated[
-        types.Count | None,
+        declaring.Count | None,
         Prose("How many edge cases it lists; null for project specs."),
         Null("only slice specs list edge cases"),
     ]
-    open_questions_count: Annotated[types.Count, Prose("How many questions it leaves open.")]
-    dod_items_count: Annotated[types.Count, Prose("How many items its definition of done has.")]
+    open_questions_count: Annotated[declaring.Count, Prose("How many questions it leaves open.")]
+    dod_items_count: Annotated[declaring.Count, Prose("How many items its definition of done has.")]
 
 
 class _Plan(Envelope):
-    plan_path: Annotated[types.ArtifactPath, Prose("Where the plan lies.")]
+    plan_path: Annotated[declaring.ArtifactPath, Prose("Where the plan lies.")]
     plan_kind: Annotated[Kind, Prose("What the plan covers.")]
-    byte_length: Annotated[types.Bytes, Prose("The plan's length.")]
+    byte_length: Annotated[declaring.Bytes, Prose("The plan's length.")]
     dispatch_count: Annotated[
         OfSlicePlan, Prose("How many dispatches a slice plan has; else null.")
     ]
     slice_count: Annotated[
-        types.Count | None,
+        declaring.Count | None,
         Prose("How many slices a project plan has; else null."),
         Null("only project plans plan slices"),
     ]
@@ -82,7 +76,7 @@ class _Plan(Envelope):
         Prose("How many dispatches of each size a slice plan has; else null."),
         Null("only slice plans plan dispatches"),
     ]
-    open_items_count: Annotated[types.Count, Prose("How many items it leaves open.")]
+    open_items_count: Annotated[declaring.Count, Prose("How many items it leaves open.")]
 
 
 _SPEC_EXAMPLE = {
@@ -138,7 +132,7 @@ class SpecAmended(_Spec):
     event_type: Literal["spec-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
     reason: Annotated[
-        str, types.OneOf(*_SPEC_REASONS.items()), Prose("Why the spec had to be changed.")
+        str, declaring.OneOf(*_SPEC_REASONS.items()), Prose("Why the spec had to be changed.")
     ]
     sections_changed: Annotated[list[str], Prose("The headings of the sections that changed.")]
 
@@ -182,7 +176,7 @@ class PlanAmended(_Plan):
     event_type: Literal["plan-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
     reason: Annotated[
-        str, types.OneOf(*_PLAN_REASONS.items()), Prose("Why the plan had to be changed.")
+        str, declaring.OneOf(*_PLAN_REASONS.items()), Prose("Why the plan had to be changed.")
     ]
     dispatches_added: Annotated[OfSlicePlan, Prose("Dispatches added to a slice plan; else null.")]
     dispatches_removed: Annotated[
@@ -210,7 +204,7 @@ class TriageVerdict(Envelope):
     event_type: Literal["triage-verdict"]  # type: ignore[misc]
     verdict: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("direct-change", "small enough to be changed directly"),
             ("orphan-slice", "one slice that belongs to no project"),
             ("in-project-slice", "a slice of an existing project"),
@@ -220,12 +214,12 @@ class TriageVerdict(Envelope):
             ("spike-first", "to be explored before it can be decided"),
             ("defer", "not now"),
         ),
-        types.IsOutcome(),
+        declaring.IsOutcome(),
         Prose("The shape the work takes."),
     ]
     input_shape: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("linear-ticket", "a ticket in Linear"),
             ("chat-ask", "a request in a chat"),
             ("customer-ask", "a customer's request"),
@@ -237,7 +231,7 @@ class TriageVerdict(Envelope):
     ]
     input_ref: Annotated[
         str | None,
-        types.Refers(types.Reference.TICKET),
+        declaring.Refers(types.Reference.TICKET),
         Prose("The ticket it came from, or null."),
         Null("it came from no ticket"),
     ]
@@ -261,11 +255,11 @@ class FalsifiedAssumption(Envelope):
 
     event_type: Literal["falsified-assumption"]  # type: ignore[misc]
     artifact_path: Annotated[
-        types.ArtifactPath, Prose("The spec or plan that rests on the assumption.")
+        declaring.ArtifactPath, Prose("The spec or plan that rests on the assumption.")
     ]
     triggered_by: Annotated[
         str,
-        types.OneOf(
+        declaring.OneOf(
             ("implementer-pushback", "the implementer objected"),
             ("wip-inspection", "work in progress was inspected"),
             ("dispatch-blocked", "a dispatch could not go on"),

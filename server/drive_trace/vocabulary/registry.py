@@ -1,27 +1,14 @@
-"""Turns the declared event classes into :class:`EventType` values, the form the engine reads."""
+"""Events and their fields in the form that the engine reads: :class:`EventType`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from functools import cached_property
-from types import MappingProxyType, NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NotRequired,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-)
 
 import msgspec
-from msgspec.structs import asdict
-from typing_extensions import is_typeddict
 
 from drive_trace.text.wording import listed
-from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE, Entity, Envelope, Family, Form, Reference
+from drive_trace.vocabulary.types import Entity, Family, Form, Reference
 
 ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 """The first of every event's ``keeps``, at the same positions for all events."""
@@ -35,7 +22,7 @@ NULL_TEXTS = frozenset({""}).union(
 """What people and programs write who mean null."""
 
 
-class StringShape(msgspec.Struct, frozen=True):
+class StringShape(msgspec.Struct, frozen=True, tag="string", omit_defaults=True):
     """Any string; ``form`` says how it is written by convention."""
 
     form: Form | None = None
@@ -45,7 +32,7 @@ class StringShape(msgspec.Struct, frozen=True):
         return "a string"
 
 
-class IntegerShape(msgspec.Struct, frozen=True):
+class IntegerShape(msgspec.Struct, frozen=True, tag="integer", omit_defaults=True):
     """A number whose value as a finite double is whole, of at least ``minimum`` (None: any)."""
 
     minimum: int | None = None
@@ -55,7 +42,7 @@ class IntegerShape(msgspec.Struct, frozen=True):
         return "an integer" if self.minimum is None else f"an integer of at least {self.minimum}"
 
 
-class BooleanShape(msgspec.Struct, frozen=True):
+class BooleanShape(msgspec.Struct, frozen=True, tag="boolean", omit_defaults=True):
     """``true`` or ``false``."""
 
     def describe(self) -> str:
@@ -63,7 +50,7 @@ class BooleanShape(msgspec.Struct, frozen=True):
         return "true or false"
 
 
-class OneOfShape(msgspec.Struct, frozen=True):
+class OneOfShape(msgspec.Struct, frozen=True, tag="one of", omit_defaults=True):
     """One of the strings in ``meanings``, which says what each means."""
 
     meanings: Mapping[str, str]
@@ -73,7 +60,7 @@ class OneOfShape(msgspec.Struct, frozen=True):
         return listed((f'"{each}"' for each in self.meanings), "or")
 
 
-class ListShape(msgspec.Struct, frozen=True):
+class ListShape(msgspec.Struct, frozen=True, tag="list", omit_defaults=True):
     """An array whose items all have one shape."""
 
     item: Shape
@@ -83,7 +70,7 @@ class ListShape(msgspec.Struct, frozen=True):
         return f"an array, each item {self.item.describe()}"
 
 
-class ObjectShape(msgspec.Struct, frozen=True):
+class ObjectShape(msgspec.Struct, frozen=True, tag="object", omit_defaults=True):
     """An object with these fields and no other."""
 
     fields: Mapping[str, FieldType]
@@ -100,7 +87,7 @@ class ObjectShape(msgspec.Struct, frozen=True):
 Shape = StringShape | IntegerShape | BooleanShape | OneOfShape | ListShape | ObjectShape
 
 
-class FieldType(msgspec.Struct, frozen=True, dict=True):
+class FieldType(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     """One field of an event, with every fact about it."""
 
     name: str
@@ -169,7 +156,7 @@ def _plain(shape: Shape) -> tuple[type | None, Container[object] | None]:
             return None, None
 
 
-class EventType(msgspec.Struct, frozen=True, kw_only=True):
+class EventType(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One event of the vocabulary."""
 
     name: str
@@ -197,109 +184,15 @@ class EventType(msgspec.Struct, frozen=True, kw_only=True):
     """
     glyph: str = "○"
     """The sign that stands for it in a timeline, if it is no start or end of a bar."""
-    declared: type
-    """The pydantic-readable TypedDict that declares it."""
 
 
-_T = TypeVar("_T", bound=type)
-DECLARED: list[EventType] = []
-"""Every event, in the order in which they are declared."""
+class Vocabulary(msgspec.Struct, frozen=True):
+    """All events, as they are declared."""
 
-
-def event(
-    family: Family, *, example: Mapping[str, object], keeps: tuple[str, ...] = (), **facts: Any
-) -> Callable[[_T], _T]:
-    """Declare the decorated TypedDict as an event, with further facts of :class:`EventType`; its
-    docstring is the event's prose.
-
-    ``example`` gives the payload only: the envelope is the same for every event. The index keeps
-    what ``keeps`` names, every field that names an entity, and all fields of a feed. What else a
-    declaration needs, ``tools/event_faults.py`` says.
-    """
-    is_feed = family is Family.FEEDS
-
-    def declare(cls: _T) -> _T:
-        fields = fields_of(cls, ENVELOPE)
-        hint = cls.__annotations__.get("event_type")
-        if not ENVELOPE.keys() <= fields.keys() or get_origin(hint) is not Literal:
-            raise TypeError(f'{cls.__name__} must be an Envelope, with event_type: Literal["…"]')
-        (name,) = get_args(hint)
-        named = (each for each in fields if fields[each].names)
-        recorded = (each for each in fields if is_feed and each not in ENVELOPE)
-        kept = tuple(dict.fromkeys((*ALWAYS_KEPT, *named, *recorded, *keeps)))
-        declared = EventType(
-            name=name,
-            family=family,
-            prose=" ".join((cls.__doc__ or "").split()),
-            fields=fields,
-            example={**ENVELOPE_EXAMPLE, "event_type": name, **example},
-            keeps=kept,
-            positions={each: position for position, each in enumerate(kept)},
-            is_feed=is_feed,
-            declared=cls,
-            **facts,
-        )
-        DECLARED.append(declared)
-        cls.__pydantic_config__ = {"title": name, "strict": True}  # type: ignore[attr-defined]
-        return cls
-
-    return declare
-
-
-def fields_of(
-    cls: type, narrowed: Mapping[str, FieldType] = MappingProxyType({})
-) -> dict[str, FieldType]:
-    """The fields of a TypedDict, inherited ones first; what only narrows one of ``narrowed`` has
-    its prose. Raises TypeError for a type that is none of a field.
-    """
-    inherited = Envelope.__annotations__ if narrowed else {}
-    fields: dict[str, FieldType] = {}
-    for name, hint in cls.__annotations__.items():
-        if inherited.get(name) is hint:
-            fields[name] = narrowed[name]
-        else:
-            shape, facts = _read(hint, f"{cls.__name__}.{name}")
-            prose = narrowed[name].prose if name in narrowed else ""
-            fields[name] = FieldType(name, shape=shape, **{"prose": prose, **facts})
-    return fields
-
-
-def _read(hint: Any, where: str) -> tuple[Shape, dict[str, Any]]:
-    """A shape, and what the layers around it say: what an outer one says holds."""
-    facts: dict[str, Any] = {}
-    while (origin := get_origin(hint)) in (Annotated, NotRequired, Union, UnionType):
-        if origin is Annotated:
-            hint, *notes = get_args(hint)
-            for note in reversed(notes):
-                said = asdict(note) if isinstance(note, msgspec.Struct) else vars(note)
-                facts = {**said, **facts}
-        elif origin is NotRequired:
-            (hint,) = get_args(hint)
-            facts["is_required"] = False
-        else:
-            (hint,) = (part for part in get_args(hint) if part is not NoneType)
-            facts["nullable"] = True
-    minimum, form, meanings = (facts.pop(each, None) for each in ("minimum", "form", "meanings"))
-    if meanings is not None:
-        return OneOfShape(meanings), facts
-    if origin is Literal:
-        return OneOfShape(dict.fromkeys(get_args(hint), facts.get("prose", ""))), facts
-    if origin is list:
-        return ListShape(_read(get_args(hint)[0], where)[0]), facts
-    if is_typeddict(hint):
-        return ObjectShape(fields_of(hint)), facts
-    shapes: dict[object, Shape] = {
-        bool: BooleanShape(),
-        int: IntegerShape(minimum),
-        str: StringShape(form),
-    }
-    if hint not in shapes:
-        raise TypeError(f"{where}: the vocabulary has no shape for {hint!r}")
-    return shapes[hint], facts
-
-
-ENVELOPE: Mapping[str, FieldType] = fields_of(Envelope)
-"""The fields that every event carries."""
+    envelope: Mapping[str, FieldType]
+    """The fields that every event carries."""
+    events: tuple[EventType, ...]
+    """Family by family; the fields are those that are not as in the envelope."""
 
 
 class Lifetime(msgspec.Struct, frozen=True):

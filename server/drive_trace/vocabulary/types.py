@@ -1,26 +1,13 @@
-"""The building blocks that the events are declared with.
+"""The kinds of things that fields name, the families of events, and how strings are written."""
 
-The annotation of a field has every fact about it: its type and limits, whether
-it may be null, its prose, its unit, its allowed values with their meanings, and
-which entity it names. Validation, hover, quick fixes, JSON Schema and docs all
-read it from there.
-"""
+from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from enum import Enum, StrEnum
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any
-
-if TYPE_CHECKING:
-    from pydantic import GetJsonSchemaHandler
-    from pydantic_core import CoreSchema
-from typing import Literal
-
-import msgspec
-from typing_extensions import TypedDict
 
 
 class Entity(StrEnum):
@@ -79,15 +66,24 @@ class Form(Enum):
     expression matches the whole string, and means the same to Python and to Rust's regex crate.
     """
 
-    UUID = ("a UUID, such as 0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90", _UUID)
-    TIMESTAMP = ("an ISO 8601 time in UTC, such as 2026-05-28T14:00:00.000Z", _TIMESTAMP)
-    HASH = ("a sha256 in 64 hexadecimal digits", _SHA256)
-    PATH = ("a path from the root of the repository, with / between its parts", _PATH)
+    UUID = ("uuid", "a UUID, such as 0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90", _UUID)
+    TIMESTAMP = (
+        "timestamp",
+        "an ISO 8601 time in UTC, such as 2026-05-28T14:00:00.000Z",
+        _TIMESTAMP,
+    )
+    HASH = ("hash", "a sha256 in 64 hexadecimal digits", _SHA256)
+    PATH = ("path", "a path from the root of the repository, with / between its parts", _PATH)
 
-    def __init__(self, words: str, expression: str) -> None:
-        self.words = words
-        """What such a string is, for messages."""
-        self.expression = expression
+    def __new__(cls, name: str, words: str, expression: str) -> Form:
+        """Its value is its name."""
+        form = object.__new__(cls)
+        form._value_, form.words, form.expression = name, words, expression
+        return form
+
+    words: str
+    """What such a string is, for messages."""
+    expression: str
 
     @property
     def code(self) -> str:
@@ -170,100 +166,6 @@ def not_random(uuids: Sequence[str]) -> Sequence[str]:
     return [each for each in uuids if each in known or not is_written(each)]
 
 
-class Prose(msgspec.Struct, frozen=True):
-    """What a field means, in Markdown."""
-
-    prose: str
-
-    def __get_pydantic_json_schema__(
-        self, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
-    ) -> dict[str, Any]:
-        return {**handler(schema), "description": self.prose}
-
-
-class OneOf:
-    """A string restricted to some, each given with what it means."""
-
-    def __init__(self, *meanings: tuple[str, str]) -> None:
-        self.meanings: Mapping[str, str] = dict(meanings)
-
-    def __get_pydantic_core_schema__(self, *_: object) -> "CoreSchema":
-        return {"type": "literal", "expected": list(self.meanings)}
-
-
-class Names(msgspec.Struct, frozen=True):
-    """The field's value names an entity of this kind."""
-
-    names: Entity
-
-
-class Refers(msgspec.Struct, frozen=True):
-    """The field's value refers to something of this kind, as people write it: ``SHOP-214``."""
-
-    refers_to: Reference
-
-
-class Written(msgspec.Struct, frozen=True):
-    """The field's string is written like this by convention.
-
-    An id has this where it is introduced: what refers to it can only repeat it.
-    """
-
-    form: Form
-
-
-class IsOutcome(msgspec.Struct, frozen=True):
-    """The field says how something came out. A tool that guessed one could make bad good."""
-
-    is_outcome: bool = True
-
-
-class Unit(msgspec.Struct, frozen=True):
-    """What one of an integer field counts."""
-
-    unit: str
-
-
-class Null(msgspec.Struct, frozen=True):
-    """What it means that a field is null, as the end of a sentence."""
-
-    null_means: str
-
-
-class AtLeast(msgspec.Struct, frozen=True):
-    """The least value that an integer may have."""
-
-    minimum: int
-
-    def __get_pydantic_core_schema__(self, *_: object) -> "CoreSchema":
-        return {"type": "int", "ge": self.minimum}
-
-
-Count = Annotated[int, AtLeast(0)]
-"""An integer of at least 0."""
-
-Ordinal = Annotated[int, AtLeast(1)]
-"""An integer of at least 1."""
-
-Milliseconds = Annotated[Count, Unit("milliseconds")]
-Bytes = Annotated[Count, Unit("bytes")]
-Tokens = Annotated[Count, Unit("tokens")]
-
-DispatchId = Annotated[
-    str, Names(Entity.DISPATCH), Prose("The dispatch this event belongs to (UUID).")
-]
-RoundId = Annotated[str, Names(Entity.ROUND), Prose("The round this event belongs to (UUID).")]
-SliceSlug = Annotated[
-    str,
-    Names(Entity.SLICE),
-    Prose("The slice's short name, as its folder under `slices/` is called."),
-]
-ArtifactPath = Annotated[str, Names(Entity.PATH), Written(Form.PATH)]
-
-
-# The envelope: the six fields every event carries, flat beside its payload
-
-
 ENVELOPE_EXAMPLE: dict[str, object] = {
     "event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90",
     "schema_version": "1",
@@ -272,41 +174,3 @@ ENVELOPE_EXAMPLE: dict[str, object] = {
     "orchestrator_agent_id": None,
     "event_type": "",
 }
-
-
-class Envelope(TypedDict):
-    """The fields that every event carries, in the order in which the reference emitter writes them:
-    the payload follows.
-    """
-
-    event_id: Annotated[
-        str,
-        Names(Entity.EVENT),
-        Written(Form.UUID),
-        Prose("Identifies this one event; a UUID v4, unique in the trace."),
-    ]
-    schema_version: Annotated[
-        Literal["1"], Prose('The vocabulary\'s version: exactly the string `"1"`.')
-    ]
-    ts: Annotated[
-        str,
-        Written(Form.TIMESTAMP),
-        Prose(
-            "The wall clock when the event was emitted: ISO 8601 in UTC, "
-            "such as `2026-05-28T14:00:00.000Z`."
-        ),
-    ]
-    project_run_id: Annotated[
-        str,
-        Names(Entity.RUN),
-        Prose(
-            "The run this event belongs to: a project's slug, `orphan-<slice>` or "
-            "`direct-<ISO time>`. The scorecard is computed per run."
-        ),
-    ]
-    orchestrator_agent_id: Annotated[
-        str | None,
-        Prose("The orchestrator's session, or null where it is not known."),
-        Null("the session is not known"),
-    ]
-    event_type: Annotated[str, Prose("Which of the vocabulary's events this is.")]

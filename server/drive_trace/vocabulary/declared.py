@@ -1,0 +1,26 @@
+"""The declarations of all events, put together: for pydantic, and to be written down."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
+from drive_trace.vocabulary.declaring import DECLARED, ENVELOPE
+from drive_trace.vocabulary.registry import EventType, Vocabulary
+from drive_trace.vocabulary.types import Family
+
+TraceEvent = (
+    build_loop.BuildLoopEvent | planning.PlanningEvent | lifecycle.LifecycleEvent | feeds.FeedEvent
+)
+"""Any event, as the dictionary that a line of a trace is read as."""
+
+
+def _own(event: EventType) -> EventType:
+    fields = event.fields.items()
+    return replace(event, fields=dict(each for each in fields if each not in ENVELOPE.items()))
+
+
+VOCABULARY = Vocabulary(
+    ENVELOPE,
+    tuple(_own(each) for family in Family for _, each in DECLARED if each.family is family),
+)
