@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 from msgspec import msgpack
 
-from drive_trace.grading.judgements import Gating, Judgement, Verdicts
 from drive_trace.report.fleet import Row, row_of
 from drive_trace.scorecard import caveats, run_lines
 from drive_trace.scorecard.run_score import RunScore
@@ -27,6 +26,7 @@ from drive_trace.storage.processes import in_batches, on_all_cores
 
 if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
     from drive_trace.analysis import Analysis
+    from drive_trace.grading.judgements import Verdicts
     from drive_trace.linter.settings import RuleSettings
 
 Item = TypeVar("Item")
@@ -39,11 +39,9 @@ _SETTLED = 2_000_000_000
 _FRESH = "fresh"
 """Stands for the state of such a file."""
 _AT_ONCE = 32
-"""A process gets so many files at a time: to hand one over takes as long as to read a small one.
-For so many the cache is asked.
-"""
+"""A process gets so many files at a time: to hand one over takes as long as to read a small one."""
 IN_BULK = 512
-"""So many traces are written to the cache, or joined, at a time."""
+"""So many traces are looked up in the cache, written to it, or joined, at a time."""
 
 
 class ScanError(Exception):
@@ -123,10 +121,8 @@ class TraceState(NamedTuple):
     """
 
 
-_Verdicts = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
 _STATE = msgpack.Decoder(TraceState)
 _ROWS = msgpack.Decoder(tuple[Row, ...])
-_SUMMARY = msgpack.Decoder(TraceSummary)
 _BROKEN = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
@@ -148,9 +144,12 @@ def state_from(data: bytes) -> TraceState | None:
 
 def summary_from(data: bytes) -> TraceSummary | None:
     """The same of a summary."""
+    from drive_trace.grading.judgements import Gating, Judgement  # noqa: PLC0415 - few need it
+
+    noted = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
     try:
-        summary = _SUMMARY.decode(data)
-        verdicts = msgspec.convert(summary.verdicts, _Verdicts)
+        summary = msgpack.decode(data, type=TraceSummary)
+        verdicts = msgspec.convert(summary.verdicts, noted)
     except _BROKEN:
         return None
     # What its types cannot say: each run stands in it alone, judged without what is beside it.
@@ -251,9 +250,12 @@ def _version(path: str) -> str:
     """The state of a trace's file and of the records beside it; empty if one may change without
     being seen.
     """
-    beside = [f"{path}{suffix}" for suffix in patterns.RECORD_SUFFIXES]
-    index = _index_of(path) if os.path.lexists(f"{path}{patterns.PROVENANCE_SUFFIX}") else ""
-    states = [_state(each) for each in (path, *beside, index)]
+    files = [path]
+    if not (isinstance(path, disk.FoundPath) and path.is_alone):
+        files += (f"{path}{suffix}" for suffix in patterns.RECORD_SUFFIXES)
+        if os.path.lexists(f"{path}{patterns.PROVENANCE_SUFFIX}"):
+            files.append(_index_of(path))
+    states = [*map(_state, files)]
     return "".join(states) if states[0] and _FRESH not in states else ""
 
 
@@ -298,7 +300,7 @@ class KeptTraces:
 
     def look_at(self, files: Iterable[File]) -> Generator[TraceState | disk.Problem]:
         """The state of each trace, in their order; those that can be read get numbers, from 0."""
-        asked = (each for some in in_batches(files, _AT_ONCE) for each in self._with_known(some))
+        asked = (each for some in in_batches(files, IN_BULK) for each in self._with_known(some))
         # A trace that is as it was is not looked at; the others are, on all cores.
         files_now, ahead = tee((each, _unchanged(each)) for each in asked)
         others = (each for each, state in ahead if state is None)

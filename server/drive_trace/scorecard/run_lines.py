@@ -179,7 +179,7 @@ def event_hashes(index: Index) -> Mapping[str, bytes]:
 
 
 def _hashes(lines: Iterable[Line]) -> bytes:
-    from hashlib import blake2b  # noqa: PLC0415 - takes long to load, and is seldom needed
+    from drive_trace.text.hashes import blake2b  # noqa: PLC0415 - seldom needed
 
     told = ["\0".join(identity_of(each)).encode("utf-8", "surrogatepass") for each in lines]
     digests = [blake2b(each, digest_size=HASH).digest() for each in told]

@@ -81,6 +81,8 @@ class FoundPath(str):
 
     real = ""
     """A path with no link in it."""
+    is_alone = False
+    """Whether no record stood beside it when its folder was searched."""
 
 
 class TraceRecords(NamedTuple):
@@ -144,10 +146,12 @@ def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:
 
 def cache_folder() -> Path:
     """Where the user's cache is: in the folder that ``DRIVE_TRACE_CACHE`` names, if it is set."""
-    from platformdirs import user_cache_path  # noqa: PLC0415 - few need it
-
     named = os.environ.get("DRIVE_TRACE_CACHE")
-    return Path(os.path.realpath(named or user_cache_path("drive-trace")))
+    if not named:
+        from platformdirs import user_cache_dir  # noqa: PLC0415 - few need it
+
+        named = user_cache_dir("drive-trace")
+    return Path(os.path.realpath(named))
 
 
 def config_folder() -> Path:
@@ -162,7 +166,7 @@ def config_folder() -> Path:
 
 def digest_of(*parts: bytes) -> bytes:
     """Of bytes, each with its length."""
-    from hashlib import blake2b  # noqa: PLC0415 - most commands need no digest
+    from drive_trace.text.hashes import blake2b  # noqa: PLC0415 - most commands need no digest
 
     made = blake2b(digest_size=DIGEST)
     for part in parts:

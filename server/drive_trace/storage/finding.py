@@ -19,7 +19,7 @@ from drive_trace.scorecard import caveats
 from drive_trace.storage import files as disk
 from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
-from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
+from drive_trace.storage.patterns import RECORD_SUFFIXES, MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
 from drive_trace.text.frozen import Frozen
 from drive_trace.text.spans import is_blank
@@ -87,6 +87,11 @@ class SearchOptions(msgspec.Struct):
     """Globs of the ids of the runs that are looked at; all where there is none."""
     since: Touched | None = None
     """What has been touched since a commit, where nothing else is looked at."""
+
+    def pass_by(self, path: str, names: Container[str]) -> None:
+        """Take in which names, in lower case, stand in the folder of an absolute path."""
+        if self.projects is not None:
+            self.projects.pass_by(path, names, self.above)
 
     def excluded(self, path: str) -> Omission | None:
         """Why a file is not read although it is found; None if it is."""
@@ -299,6 +304,8 @@ class _FoundEntry(Frozen, frozen=True):
     is_link: bool
     is_folder: bool
     """Whether it leads to some."""
+    is_alone: bool
+    """As of a FoundPath."""
     real: str
     """Where it stands, as git knows it: behind no link to the folder that is searched."""
     shown: str
@@ -321,6 +328,7 @@ class _Search:
         self._base = Path(identity(root))
         self._real_base = os.path.join(self._base, "")  # noqa: PTH118 - with a separator
         plain = str(Path(root))
+        self._absolute_base = os.path.join(absolute(root), "")  # noqa: PTH118 - as above
         self._shown_base = "" if plain == "." else os.path.join(plain, "")  # noqa: PTH118 - as above
         self._more = more
         self._options = options
@@ -350,12 +358,13 @@ class _Search:
         while left:
             place = left.pop()
             files, folders = self._entries(place)
-            names = {each.name for each in (*files, *folders)}
+            names = {each.name.casefold() for each in (*files, *folders)}
+            self._options.pass_by(f"{self._absolute_base}{place.inner}-", names)
             if place.inner:
                 place = self._place(place, names)
             for each in sorted(files, key=lambda entry: entry.name):
                 if re.search(_MAY_BE_TRACE, each.name) or self._more.may_name(each.name):
-                    yield self._entry(each, place)
+                    yield self._entry(each, place, names)
             inside: list[_FolderPlace] = []
             for each in sorted(folders, key=lambda entry: entry.name):
                 name, is_link = each.name, each.is_symlink()
@@ -363,7 +372,7 @@ class _Search:
                     continue
                 # Reading what is called as a trace reports that it is a folder.
                 if name.endswith(".jsonl") or (is_link and place.unsearched is None):
-                    yield self._entry(each, place, is_folder=not name.endswith(".jsonl"))
+                    yield self._entry(each, place, names, is_folder=not name.endswith(".jsonl"))
                 if not is_link:
                     is_hidden = place.is_hidden or name.startswith(".")
                     inner = f"{place.inner}{name}{os.sep}"
@@ -371,11 +380,18 @@ class _Search:
             left += reversed(inside)
 
     def _entry(
-        self, entry: os.DirEntry[str], place: _FolderPlace, *, is_folder: bool = False
+        self,
+        entry: os.DirEntry[str],
+        place: _FolderPlace,
+        names: Container[str],
+        *,
+        is_folder: bool = False,
     ) -> _FoundEntry:
-        name, inner = entry.name, place.inner + entry.name
+        name, inner, is_link = entry.name, place.inner + entry.name, entry.is_symlink()
+        beside = [f"{name.casefold()}{suffix}" in names for suffix in RECORD_SUFFIXES]
+        is_alone = not is_link and not any(beside)
         paths = self._real_base + inner, self._shown_base + inner
-        return _FoundEntry(name, place, entry.is_symlink(), is_folder, *paths)
+        return _FoundEntry(name, place, is_link, is_folder, is_alone, *paths)
 
     def _entries(
         self, place: _FolderPlace
@@ -416,19 +432,19 @@ class _Search:
         if self._options.everywhere:
             return set()
         asked = [
-            Path(each.real)
+            each.real
             for each in candidates
             if each.place.repository is repository and each.place.unsearched is None
-            if not self._is_tracked(each) and not in_wip(Path(each.real))
+            if not self._is_tracked(each) and not in_wip(each.real)
         ]
-        base = [self._base] if asked and self._base != repository.root else []
-        inner = (each for each in base if each.is_relative_to(repository.root))
-        ignored = repository.ignored([*asked, *inner])
-        return set() if self._base in ignored else set(map(str, ignored))
+        if asked and repository.root in self._base.parents:
+            asked.append(str(self._base))
+        ignored = repository.ignored(asked)
+        return set() if str(self._base) in ignored else {*ignored}
 
     def _of_link(self, link: _FoundEntry) -> disk.Problem | None:
         """A link to a folder, unless the folder would be left out anyway."""
-        if is_trace(Path(link.real)) or self._reason(link) is not None:
+        if is_trace(link.real) or self._reason(link) is not None:
             return None
         shown = link.shown
         excluded = self._options.excluded(f"{shown}/-")
@@ -446,11 +462,13 @@ class _Search:
             except disk.LinkOutError:
                 is_out = True
         path = disk.FoundPath(shown)
-        path.real = real
-        is_named = candidate.name == "trace.jsonl" or self._is_named(Path(shown))
+        path.real, path.is_alone = real, candidate.is_alone
+        is_named = is_trace(shown) or self._more.hold(Path(shown), Path(self._root))
         if not is_named and (is_out or not _looks_like_trace(candidate.name, real)):
             return None
-        excluded = self._options.excluded(shown)
+        excluded = self._options.excluded(
+            self._absolute_base + candidate.real[len(self._real_base) :]
+        )
         if place.unsearched is not None and not self._is_tracked(candidate):
             if not is_out and excluded in NOBODYS:
                 self._note_held(path, place.unsearched)

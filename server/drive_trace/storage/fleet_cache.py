@@ -8,11 +8,11 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 
 from drive_trace import __version__
 from drive_trace.storage.files import DIGEST, cache_folder, digest_of, why
+from drive_trace.text.hashes import blake2b
 
 _MOST_BYTES = 4 << 30
 """A larger file is begun anew."""
@@ -28,10 +28,17 @@ _PRAGMAS = (
 @cache
 def program() -> bytes:
     """Changes with the version of the program, and with its files where somebody works on them."""
-    folder = Path(__file__).resolve().parent.parent
-    files = sorted((str(each), each.stat()) for each in folder.rglob("*.py"))
-    states = [f"{name}\0{state.st_size}\0{state.st_mtime_ns}" for name, state in files]
-    return digest_of(__version__.encode(), *(os.fsencode(each) for each in states))
+    folders = [os.path.dirname(os.path.dirname(os.path.realpath(__file__)))]  # noqa: PTH120 - fast
+    states = list[str]()
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            for each in entries:
+                if each.name.endswith((".py", ".json")):
+                    state = each.stat()
+                    states.append(f"{each.path}\0{state.st_size}\0{state.st_mtime_ns}")
+                elif each.is_dir() and each.name != "__pycache__":
+                    folders.append(each.path)
+    return digest_of(__version__.encode(), *map(os.fsencode, sorted(states)))
 
 
 def checksum_of(key: bytes, value: bytes) -> bytes:

@@ -111,17 +111,15 @@ class Repository:
         found = run_git(str(self.root), *asked)
         return {name: facts for facts, name in _listed(found)}
 
-    def ignored(self, paths: Iterable[Path]) -> frozenset[Path]:
-        """Those of some paths in the repository that git ignores and does not track."""
-        modules = {Path(name) for name, facts in self._index.items() if facts[1] == _MODE_OF_MODULE}
-        inner = {each: each.relative_to(self.root) for each in paths}
+    def ignored(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of some real paths in the repository that git ignores and does not track."""
+        modules = (name for name, facts in self._index.items() if facts[1] == _MODE_OF_MODULE)
+        inside = tuple(f"./{name}/" for name in modules)
+        start = len(os.path.join(self.root, ""))  # noqa: PTH118 - with a separator
         # Git refuses all where one stands in a submodule. Without ``./`` a name such as ``:!x``
         # would be a pattern.
-        names = {
-            f"./{path.as_posix()}": each
-            for each, path in inner.items()
-            if modules.isdisjoint(path.parents)
-        }
+        inner = ((f"./{each[start:]}".replace(os.sep, "/"), each) for each in paths)
+        names = {name: each for name, each in inner if not name.startswith(inside)}
         if not names:
             return frozenset()
         asked = (*self._named, "check-ignore", "-z", "--stdin")

@@ -5,6 +5,7 @@ A pattern is matched step by step, in time that grows with the pattern and the p
 patterns come with traces that others wrote. What git ignores, git says (``storage/git.py``).
 """
 
+import os
 import re
 from collections.abc import Sequence
 from fnmatch import translate
@@ -24,14 +25,16 @@ RECORD_SUFFIXES = (JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX)
 BASELINE_NAME = "drive-trace-baseline.json"
 
 
-def is_trace(path: Path) -> bool:
+def is_trace(path: Path | str) -> bool:
     """Whether a search takes a file of that name for a trace."""
-    return path.name == "trace.jsonl" or (in_wip(path) and path.name.endswith(".jsonl"))
+    name = os.path.basename(path)  # noqa: PTH119 - fast
+    return name == "trace.jsonl" or (name.endswith(".jsonl") and in_wip(path))
 
 
-def in_wip(path: Path) -> bool:
+def in_wip(path: Path | str) -> bool:
     """Whether a file is where those of runs without a project are."""
-    return path.parent.parts[-2:] == ("wip", "drive-trace")
+    above, inner = os.path.split(os.path.dirname(path))  # noqa: PTH120 - fast
+    return inner == "drive-trace" and os.path.basename(above) == "wip"  # noqa: PTH119 - fast
 
 
 _Steps = Sequence["re.Pattern[str]"]
