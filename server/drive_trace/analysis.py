@@ -5,6 +5,8 @@ lines that it touches and re-runs the rules over the entities those lines belong
 to, and a fresh analysis is the edit that puts in the whole text.
 """
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """``emit``: appends events to a trace, and fills in what can be known of them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
