@@ -29,8 +29,8 @@ from drive_trace.vocabulary.types import Entity, Family
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(drive_trace.__file__).parent
 NOTE = 'Annotated[str, Prose("What was said last.")]'
-RETRIES = 'Annotated[types.Count, Prose("How often it was tried again.")]'
-SIZE = 'Annotated[types.Count, Prose("Huge dispatches.")]'
+RETRIES = 'Annotated[declaring.Count, Prose("How often it was tried again.")]'
+SIZE = 'Annotated[declaring.Count, Prose("Huge dispatches.")]'
 
 
 def declared(path: Path, *changes: tuple[str, str]) -> None:
@@ -56,7 +56,7 @@ def test_optional_fields_work_everywhere(tmp_path: Path) -> None:
     declared(
         copy / "vocabulary/planning.py",
         (
-            '    XL: Annotated[types.Count, Prose("Extra large dispatches.")]\n',
+            '    XL: Annotated[declaring.Count, Prose("Extra large dispatches.")]\n',
             f"    XXL: NotRequired[{SIZE}]\n",
         ),
     )

@@ -1,22 +1,18 @@
 """``emit``: appends events to a trace, and fills in what can be known of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from drive_trace.authoring.drafts import draft_event, may_erase, plain_object
-from drive_trace.commands import options
+from drive_trace.authoring.emitting import Wanted, said_in
+from drive_trace.commands import options, reading
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify, take_failure
 from drive_trace.commands.writing import NOTHING_BESIDE, done, found_beside
-from drive_trace.storage import files, recording
+from drive_trace.storage import emitting, files, recording
 from drive_trace.vocabulary import GRADE
-
-if TYPE_CHECKING:  # hooks, which run often, give events as they are
-    from drive_trace.authoring.emitting import Wanted
 
 _LARGEST = 16 << 20
 """In bytes: of a payload, and of a batch."""
@@ -100,9 +96,9 @@ def emit(words: tuple[str, ...], batch: str | None, dry_run: bool, **said: Any) 
         raise click.UsageError("give an EVENT, or --batch, or --event with --payload")
     if is_whole and (run_id is None or any(said[each] for each in _FILLING)):
         raise click.UsageError("--event needs --project-run-id, and nothing is filled in")
-    wanted, made = dict[str, "Wanted"](), list[recording.NewEvent]()
+    wanted, made = dict[str, Wanted](), list[recording.NewEvent]()
     if is_whole:
-        text = _text_of(payload) if payload == files.STDIN else payload
+        text = reading.read_text(files.STDIN, _LARGEST) if payload == files.STDIN else payload
         agent_id = said["orchestrator_agent_id"]
         draft = done(draft_event(event, run_id, agent_id, text), trace_file)
         made, is_erasing = [recording.NewEvent(draft, recording.EMITTED)], may_erase(draft)
@@ -118,7 +114,7 @@ def emit(words: tuple[str, ...], batch: str | None, dry_run: bool, **said: Any) 
     recorded = click.get_current_context().meta.get("recorded_run")
     outcome = recording.append_events(
         trace_file,
-        made or (lambda data: _filled(wanted, data, trace_file, run_id, recorded)),
+        made or (lambda data: emitting.filled(wanted, data, trace_file, run_id, recorded)),
         {run_id or "": beside.paths},
         waiting=notify,
         dry_run=dry_run,
@@ -132,29 +128,15 @@ def emit(words: tuple[str, ...], batch: str | None, dry_run: bool, **said: Any) 
         notify("appended, but the output cannot be written")
 
 
-def _text_of(source: str) -> str:
-    from drive_trace.commands.reading import read_text  # noqa: PLC0415 - see above
-
-    return read_text(source, _LARGEST)
-
-
-def _filled(wanted: dict[str, Wanted], *trace: Any) -> recording.Composed:
-    from drive_trace.storage.emitting import filled  # noqa: PLC0415 - see above
-
-    return filled(wanted, *trace)
-
-
 def _wanted_in(
     words: tuple[str, ...], batch: str | None, said: Mapping[str, Any]
 ) -> dict[str, Wanted]:
     """What is wanted, by the line of the batch."""
     if batch is None:
-        from drive_trace.authoring.emitting import said_in  # noqa: PLC0415 - see above
-
         fields = done(said_in(words[0], words[1:]), said["trace_file"], refused=EXIT_UNUSABLE)
         return {"": _wanted(fields, {**said, "event": words[0]})}
     found: dict[str, Wanted] = {}
-    for number, line in enumerate(_text_of(batch).split("\n"), 1):
+    for number, line in enumerate(reading.read_text(batch, _LARGEST).split("\n"), 1):
         given = plain_object(line) or {}
         if line.strip() and len(found) == _MOST:
             what = f"line {number}: a batch has at most {_MOST} events; append the rest afterwards"
@@ -172,14 +154,10 @@ def _wanted_in(
 
 def _wanted(given: dict[str, object], said: Mapping[str, Any]) -> Wanted:
     """An event with what is given, and what its file says."""
-    from drive_trace.authoring.emitting import Wanted  # noqa: PLC0415 - see above
-
     event, file, dispatch, round_ = (said[name] for name in _BESIDE_FIELDS)
     facts: Mapping[str, object] = {}
     if file is not None:
-        from drive_trace.storage.emitting import measured  # noqa: PLC0415 - see above
-
-        found = measured(str(event), options.followed(str(file)))
+        found = emitting.measured(str(event), options.followed(str(file)))
         facts = done(found, said["trace_file"], refused=EXIT_UNUSABLE)
     agent_id, as_given = said["orchestrator_agent_id"], said["as_given"]
     return Wanted(str(event), given, facts, dispatch, round_, agent_id, as_given)

@@ -11,15 +11,7 @@ from drive_trace.stopping import unless_stopped
 from drive_trace.text.wording import printable
 from drive_trace.trace import reading, scope, times
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of, run_id_of
-from drive_trace.vocabulary import (
-    DISPATCH,
-    ENVELOPE,
-    LIFETIMES,
-    ROUND,
-    Entity,
-    EventType,
-    Lifetime,
-)
+from drive_trace.vocabulary import DISPATCH, ENVELOPE, LIFETIMES, ROUND, Entity, EventType, Lifetime
 
 MOST_ROWS = 1000
 """The most rows of a page."""

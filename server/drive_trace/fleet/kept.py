@@ -149,7 +149,7 @@ def summary_from(data: bytes) -> TraceSummary | None:
     noted = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
     try:
         summary = msgpack.decode(data, type=TraceSummary)
-        verdicts = msgspec.convert(summary.verdicts, noted)
+        verdicts = summary.verdicts and msgspec.convert(summary.verdicts, noted)
     except _BROKEN:
         return None
     # What its types cannot say: each run stands in it alone, judged without what is beside it.

@@ -88,11 +88,6 @@ class SearchOptions(msgspec.Struct):
     since: Touched | None = None
     """What has been touched since a commit, where nothing else is looked at."""
 
-    def pass_by(self, path: str, names: Container[str]) -> None:
-        """Take in which names, in lower case, stand in the folder of an absolute path."""
-        if self.projects is not None:
-            self.projects.pass_by(path, names, self.above)
-
     def excluded(self, path: str) -> Omission | None:
         """Why a file is not read although it is found; None if it is."""
         if self.exclude and patterns_of(self.exclude).hold(relative(path, ".")):
@@ -359,7 +354,9 @@ class _Search:
             place = left.pop()
             files, folders = self._entries(place)
             names = {each.name.casefold() for each in (*files, *folders)}
-            self._options.pass_by(f"{self._absolute_base}{place.inner}-", names)
+            if self._options.projects is not None:
+                inner = f"{self._absolute_base}{place.inner}-"
+                self._options.projects.pass_by(inner, names, self._options.above)
             if place.inner:
                 place = self._place(place, names)
             for each in sorted(files, key=lambda entry: entry.name):
@@ -372,7 +369,7 @@ class _Search:
                     continue
                 # Reading what is called as a trace reports that it is a folder.
                 if name.endswith(".jsonl") or (is_link and place.unsearched is None):
-                    yield self._entry(each, place, names, is_folder=not name.endswith(".jsonl"))
+                    yield self._entry(each, place, names, not name.endswith(".jsonl"))
                 if not is_link:
                     is_hidden = place.is_hidden or name.startswith(".")
                     inner = f"{place.inner}{name}{os.sep}"
@@ -380,16 +377,11 @@ class _Search:
             left += reversed(inside)
 
     def _entry(
-        self,
-        entry: os.DirEntry[str],
-        place: _FolderPlace,
-        names: Container[str],
-        *,
-        is_folder: bool = False,
+        self, entry: os.DirEntry[str], place: _FolderPlace, names: set[str], is_folder: bool = False
     ) -> _FoundEntry:
         name, inner, is_link = entry.name, place.inner + entry.name, entry.is_symlink()
-        beside = [f"{name.casefold()}{suffix}" in names for suffix in RECORD_SUFFIXES]
-        is_alone = not is_link and not any(beside)
+        records = (f"{name.casefold()}{suffix}" for suffix in RECORD_SUFFIXES)
+        is_alone = not is_link and names.isdisjoint(records)
         paths = self._real_base + inner, self._shown_base + inner
         return _FoundEntry(name, place, is_link, is_folder, is_alone, *paths)
 
@@ -466,9 +458,8 @@ class _Search:
         is_named = is_trace(shown) or self._more.hold(Path(shown), Path(self._root))
         if not is_named and (is_out or not _looks_like_trace(candidate.name, real)):
             return None
-        excluded = self._options.excluded(
-            self._absolute_base + candidate.real[len(self._real_base) :]
-        )
+        inner = candidate.real[len(self._real_base) :]
+        excluded = self._options.excluded(self._absolute_base + inner)
         if place.unsearched is not None and not self._is_tracked(candidate):
             if not is_out and excluded in NOBODYS:
                 self._note_held(path, place.unsearched)

@@ -28,16 +28,10 @@ _PRAGMAS = (
 @cache
 def program() -> bytes:
     """Changes with the version of the program, and with its files where somebody works on them."""
-    folders = [os.path.dirname(os.path.dirname(os.path.realpath(__file__)))]  # noqa: PTH120 - fast
-    states = list[str]()
-    for folder in folders:
-        with os.scandir(folder) as entries:
-            for each in entries:
-                if each.name.endswith((".py", ".json")):
-                    state = each.stat()
-                    states.append(f"{each.path}\0{state.st_size}\0{state.st_mtime_ns}")
-                elif each.is_dir() and each.name != "__pycache__":
-                    folders.append(each.path)
+    tree = os.walk(Path(__file__).resolve().parent.parent)  # glob takes three times as long
+    files = (f"{folder}/{name}" for folder, _, names in tree for name in names)
+    code = ((each, os.stat(each)) for each in files if each.endswith((".py", ".json")))  # noqa: PTH116 - as above
+    states = [f"{name}\0{state.st_size}\0{state.st_mtime_ns}" for name, state in code]
     return digest_of(__version__.encode(), *map(os.fsencode, sorted(states)))
 
 

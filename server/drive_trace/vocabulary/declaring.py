@@ -9,39 +9,15 @@ read it from there.
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    NotRequired,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec.structs import asdict
 from typing_extensions import TypedDict, is_typeddict
 
-from drive_trace.vocabulary.registry import (
-    ALWAYS_KEPT,
-    BooleanShape,
-    EventType,
-    FieldType,
-    IntegerShape,
-    ListShape,
-    ObjectShape,
-    OneOfShape,
-    Shape,
-    StringShape,
-)
+from drive_trace.vocabulary import registry
+from drive_trace.vocabulary.registry import ALWAYS_KEPT, EventType, FieldType, Shape
 from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE, Entity, Family, Form, Reference
-
-if TYPE_CHECKING:
-    from pydantic import GetJsonSchemaHandler
-    from pydantic_core import CoreSchema
 
 
 class Prose(msgspec.Struct, frozen=True):
@@ -49,9 +25,7 @@ class Prose(msgspec.Struct, frozen=True):
 
     prose: str
 
-    def __get_pydantic_json_schema__(
-        self, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
-    ) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return {**handler(schema), "description": self.prose}
 
 
@@ -61,7 +35,7 @@ class OneOf:
     def __init__(self, *meanings: tuple[str, str]) -> None:
         self.meanings: Mapping[str, str] = dict(meanings)
 
-    def __get_pydantic_core_schema__(self, *_: object) -> "CoreSchema":
+    def __get_pydantic_core_schema__(self, *_: object) -> Any:
         return {"type": "literal", "expected": list(self.meanings)}
 
 
@@ -109,7 +83,7 @@ class AtLeast(msgspec.Struct, frozen=True):
 
     minimum: int
 
-    def __get_pydantic_core_schema__(self, *_: object) -> "CoreSchema":
+    def __get_pydantic_core_schema__(self, *_: object) -> Any:
         return {"type": "int", "ge": self.minimum}
 
 
@@ -258,17 +232,17 @@ def _read(hint: Any, where: str) -> tuple[Shape, dict[str, Any]]:
             facts["nullable"] = True
     minimum, form, meanings = (facts.pop(each, None) for each in ("minimum", "form", "meanings"))
     if meanings is not None:
-        return OneOfShape(meanings), facts
+        return registry.OneOfShape(meanings), facts
     if origin is Literal:
-        return OneOfShape(dict.fromkeys(get_args(hint), facts.get("prose", ""))), facts
+        return registry.OneOfShape(dict.fromkeys(get_args(hint), facts.get("prose", ""))), facts
     if origin is list:
-        return ListShape(_read(get_args(hint)[0], where)[0]), facts
+        return registry.ListShape(_read(get_args(hint)[0], where)[0]), facts
     if is_typeddict(hint):
-        return ObjectShape(fields_of(hint)), facts
+        return registry.ObjectShape(fields_of(hint)), facts
     shapes: dict[object, Shape] = {
-        bool: BooleanShape(),
-        int: IntegerShape(minimum),
-        str: StringShape(form),
+        bool: registry.BooleanShape(),
+        int: registry.IntegerShape(minimum),
+        str: registry.StringShape(form),
     }
     if hint not in shapes:
         raise TypeError(f"{where}: the vocabulary has no shape for {hint!r}")

@@ -295,7 +295,7 @@ class WorkspaceRuns:
         if folder is not None:
             version = self.closed.revision, self.open_reals()
             closed = partial(self._closed_in, folder)
-            found.append(self._owners_in(folder.as_uri(), version, closed))
+            found.append(self._owners_in(str(folder), version, closed))
         opened = [self._edited(part.trace) for part in parts if part.trace is not None]
         for each in self._open_in(folder) or opened:
             if own != [each.place.uri]:
