@@ -95,35 +95,35 @@ def main() -> None:
     """
     terminal.open_streams()
     try:
-        code = _run()
+        end = _run()
     except interrupts.Interrupted:
-        code = interrupts.EXIT_INTERRUPTED
-    _leave(code)
+        end = SystemExit(interrupts.EXIT_INTERRUPTED)
+    _leave(end.code)
 
 
-def _run() -> int | str | None:
-    """The exit code. Whoever reads the output has no say in it."""
-    code: int | str | None = None
+def _run() -> SystemExit:
+    """The end, with its exit code. Whoever reads the output has no say in it."""
+    end = SystemExit()
     try:
         try:
             cli(prog_name="drive-trace")
-        except SystemExit as end:
-            code = end.code
+        except SystemExit as raised:
+            end = raised  # its frames keep what was read, which would take long to free
         failure = terminal.take_failure()
         if failure is not None:
-            code = terminal.EXIT_UNUSABLE
+            end.code = terminal.EXIT_UNUSABLE
             terminal.notify(f"cannot write the output: {failure.strerror or failure}")
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
-        code = terminal.EXIT_UNUSABLE
+        end.code = terminal.EXIT_UNUSABLE
         terminal.notify(
             f"a defect of drive-trace itself ({type(error).__name__}); "
             f"set {TRACEBACK}=1 to see where, and report it"
         )
     finally:
         interrupts.end_when_interrupted()
-    return code
+    return end
 
 
 def _leave(code: int | str | None) -> NoReturn:

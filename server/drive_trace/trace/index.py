@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
-from itertools import chain
-from operator import attrgetter
+from itertools import chain, compress, count
+from operator import attrgetter, ne
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from drive_trace.stopping import cached_property, unless_stopped
@@ -201,10 +201,8 @@ class Index:
     def named(self) -> defaultdict[Key, list[Line]]:
         """The events by what else they name; see :func:`keys_of`. An edit keeps it up to date."""
         found = defaultdict[Key, list[Line]](list)
-        lines = chain.from_iterable(
-            run.events(name) for run in self.runs.values() for name in _SHARED
-        )
-        for line in sorted(lines, key=_order):
+        events = (run.events(name) for run in self.runs.values() for name in _SHARED)
+        for line in sorted(chain.from_iterable(events), key=_order):
             for key in keys_of(line):
                 found[key].append(line)
         return found
@@ -221,16 +219,21 @@ class Index:
         """The events of each id that several have: most often there is none, and only these few are
         grouped.
         """
+        lines = [*chain.from_iterable(self._valid.values())]
+        ids = [line.facts[EVENT_ID] for line in lines]
+        last = dict(zip(ids, count()))
+        ids = ids if len(last) < len(ids) else []
+        shared = {*compress(ids, map(ne, map(last.__getitem__, ids), count()))}
         found = defaultdict[object, LineSet](LineSet)
-        for line in in_order(_sharing_ids([*chain.from_iterable(self._valid.values())])):
+        for line in in_order(compress(lines, map(shared.__contains__, ids))):
             found[line.facts[EVENT_ID]].append(line)
         return found
 
     def repeats(self, run_id: str) -> Sequence[Line]:
-        """The events of a run that are copies of one above them. Only the run is looked at, as each
-        keystroke asks.
-        """
-        alike = _sharing_ids(self.runs[run_id].lines) if run_id in self.runs else ()
+        """The events of a run that are copies of one above them."""
+        by_id = self.ids if "ids" in self.__dict__ else self.repeated_ids
+        lines = self._valid.get(run_id, ()) if by_id else ()
+        alike = [line for line in lines if len(by_id.get(line.facts[EVENT_ID], ())) > 1]
         first: dict[Identity, Line] = {}
         return [line for line in alike if first.setdefault(identity_of(line), line) is not line]
 
@@ -287,9 +290,8 @@ class Index:
         lines = (lines for run_id, lines in self.rejected.items() if run_id not in self.runs)
         found = LineSet(), LineSet()
         for line in unless_stopped(merge(*lines, key=_order)):
-            found[
-                not (trace_line.feed_named(line.text) or trace_line.feed_with_fields(line.text))
-            ].append(line)
+            feed = trace_line.feed_named(line.text) or trace_line.feed_with_fields(line.text)
+            found[not feed].append(line)
         return found
 
     @cached_property
@@ -348,13 +350,6 @@ _MADE_OF_LINES = {
     name for name, each in vars(Index).items() if isinstance(each, cached_property)
 } - _KEPT_UP_TO_DATE
 """What an edit has made anew."""
-
-
-def _sharing_ids(lines: Sequence[Line]) -> Sequence[Line]:
-    """Those of some lines whose event id another one has, too: most often none."""
-    ids = [line.facts[EVENT_ID] for line in lines]
-    counts = Counter(ids if len(set(ids)) < len(ids) else ())
-    return [line for line, id_ in zip(lines, ids, strict=True) if counts[id_] > 1] if counts else []
 
 
 def _is_part_of(run: Run, other: Run, promised: str | None) -> bool:
