@@ -57,17 +57,18 @@ def test_a_trace_that_is_an_array_is_one_finding_with_one_repair() -> None:
     records = trace(*(EXTRA % (number, number) for number in (1, 2, 3))).splitlines()
     inside = ",\n".join(records)
     for text, done in (
-        (f"[\n{inside}\n]", ", and 1 in part (2 places)"),
-        (f"[{inside}]", ", and 1 in part (1 place)"),
-        (f'{{"events": [\n{inside}\n]}}', ", and 1 in part (2 places)"),
-        (json.dumps([*map(json.loads, records)], indent=2), ""),
+        (f"[\n{inside}\n]", "0 findings were fixed, and 1 in part (2 places)"),
+        (f"[{inside}]", "0 findings were fixed, and 1 in part (1 place)"),
+        (f'{{"events": [\n{inside}\n]}}', "0 findings were fixed, and 1 in part (2 places)"),
+        (json.dumps([*map(json.loads, records)], indent=2), "0 findings were fixed"),
+        (f"{inside},\n", "1 finding was fixed"),
     ):
         found = run("check", "-", "--select", "error", "--output-format", "json", stdin=text).json
         assert [each["line"] for each in found] == [1]
         assert run("check", "-", "--fix", "--unsafe-fixes", stdin=text).out.splitlines() == records
         severities = [each["severity"] for each in json.loads(_diagnostics(text))]
         assert severities.count(Severity.ERROR) == 1 + len(found[0]["places"])
-        assert f"0 findings were fixed{done}" in run("check", "-", "--fix", stdin=text).err
+        assert done in run("check", "-", "--fix", stdin=text).err
 
 
 def test_an_object_without_its_end_in_an_array_is_told_by_itself() -> None:

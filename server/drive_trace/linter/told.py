@@ -296,10 +296,12 @@ def _marked(finding: Finding) -> str:
 
 
 def _ends_array(finding: Finding) -> bool:
-    """Whether a bracket behind a record is all that is wrong."""
+    """Whether a bracket, or a comma, behind a record is all that is wrong."""
     problem = finding.diagnostic.problem if finding.diagnostic is not None else None
-    is_behind = problem is not None and problem.kind is ProblemKind.TEXT_AFTER
-    return is_behind and _marked(finding) == "]"
+    kind = problem.kind if problem is not None else None
+    if kind is ProblemKind.TRAILING_COMMA:
+        return finding.line.text.rstrip().endswith(",")
+    return kind is ProblemKind.TEXT_AFTER and _marked(finding) == "]"
 
 
 def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = False) -> Hashable:

@@ -14,7 +14,8 @@ the key.
 **Fix.** The fields are inserted, all at once or one by one: `null` where that is allowed, else a
 gap (`null` or `""`) that stays an error until somebody fills it in. Beside a key that no event
 declares, they are inserted one at a time, as it may be the field; beside one that holds an object
-or array, be it as text, not at all. An event's type is suggested where only one event has such
+or array, be it as text, not at all, nor into a record that has no field of an event, but for a
+time: it is one of another log. An event's type is suggested where only one event has such
 fields. A key is renamed, alone or with all others of its line; in bulk, if all of them differ in
 case or separators alone, or are other names of fields that take their values: an outcome never,
 and milliseconds where the timestamps of the run say so, too, within a fifth. Its value is converted
@@ -66,6 +67,9 @@ EVENT{"event_type":<absent>,"has_linear_project":false,"origin":"promote"}
      ^ … `event_type` is missing: expected a string
 =>
 {"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"checkout-retry","orchestrator_agent_id":null,"has_linear_project":false,"origin":"promote","event_type":"project-started"}
+--- A record of another log has no fix: it is no event.
+{"level":"info","ts":"2026-05-28T14:00:00.000Z","msg":"started"}
+^ … `event_id`, `schema_version`, `project_run_id`
 ---
 EVENT{"event_type":"slice-completed","pr_ref":<absent>,"payload":{"pr_ref":null}}
                                                        ^^^^^^^^^ … events are flat
@@ -185,6 +189,8 @@ def _insertions(finding: rule.Finding) -> Fixes:
         return  # the fields may stand in there
     missing = _missing(line, diagnostic)
     inferred = event_with(object_on(line)) if "event_type" in diagnostic.names else None
+    if not diagnostic.path and _is_foreign(line):
+        return
     texts = {field.name: placeholder(field) for field in missing}
     gaps = sum(map(is_gap, missing)) - (inferred is not None)
     if inferred is not None:
@@ -200,6 +206,14 @@ def _insertions(finding: rule.Finding) -> Fixes:
         elif is_gap(field):
             what = ", to be filled in"
         yield from _insertion(finding, f"Insert `{field.name}`{what}", [field], texts)
+
+
+def _is_foreign(line: rule.Line) -> bool:
+    """Whether a record has no field of an event, but for a time: it is of another log."""
+    found = {*object_on(line)}
+    meant = {each.field.name for each in line.diagnostics if each.field is not None}
+    known = meant.union(*(found & each.fields.keys() for each in EVENTS.values()))
+    return bool(found) and known <= {"ts"}
 
 
 def _insertion(
@@ -224,7 +238,7 @@ def _is_in_unit(slip: Diagnostic) -> bool:
 def _renames(finding: rule.Finding, trace: rule.WholeTrace) -> Fixes:
     """Renaming all keys of a line that are slips, then this one."""
     line, slip = finding.line, finding.cause
-    if slip.field is None:
+    if slip.field is None or _is_foreign(line):
         return
     passed = measured_ms(trace.index, line)
     if not _is_in_unit(slip):
