@@ -244,6 +244,16 @@ def test_a_committed_trace_that_is_gone_fails_the_gate(
     assert left_out(gate()) == {}
 
 
+def test_a_committed_trace_that_became_a_link_to_another_fails_the_gate(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    failed = write(tmp_path, "b/trace.jsonl", FAILED)
+    commit(tmp_path, "traces")
+    failed.unlink()
+    failed.symlink_to("../a/trace.jsonl")
+    ran = gate()
+    assert (ran.code, left_out(ran)) == (2, {"b/trace.jsonl": "deleted, though git tracks it"})
+
+
 def _moved_to_a_backup(trace: Path) -> None:
     trace.rename(trace.with_name("trace.jsonl.bak"))
 

@@ -534,8 +534,12 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _why_gone(path: Path, content: str) -> Omission | None:
-    """Whether a file that git tracks, with this content, is there no more, or has become blank."""
+    """Whether a file that git tracks, with this content, is there no more, or has become blank, or
+    a link, whatever is behind it.
+    """
     try:
+        if path.is_symlink():
+            return Omission.DELETED
         if path.lstat().st_size > _MOST_OF_BLANK:
             return None
         data = disk.read_regular(path)
