@@ -14,7 +14,7 @@ from lsprotocol.types import SymbolKind, SymbolTag
 
 from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
-from drive_trace.features.results import JsonText, View, dumps, listed, plain_between, range_between
+from drive_trace.features.results import JsonText, View, listed, plain_between, range_between
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
 from drive_trace.json_text import Node, NodeKind, strings_named
 from drive_trace.scorecard.run_score import Verdict
@@ -141,10 +141,8 @@ def label_of(analysis: Analysis, node: OutlineNode, joined: Joined) -> Caption:
 
 
 def _label_of_run(analysis: Analysis, node: OutlineNode, joined: Joined) -> Caption:
-    run_id, score = (
-        plain(node.value, _LONGEST_NAME).strip() or _NAMELESS,
-        analysis.score_run(node.value),
-    )
+    run_id = plain(node.value, _LONGEST_NAME).strip() or _NAMELESS
+    score = analysis.score_run(node.value)
     if score is None:
         return Caption(f"no valid event · {run_id}")
     run = joined(node.value) or of_one_file(score)
@@ -207,11 +205,9 @@ def ending_of(closer: Line) -> tuple[str, int | None]:
 
 def _detail_of(node: OutlineNode) -> str:
     opener, closer = node.opener, node.closer
+    findings = ""
     if node.entity is Entity.ROUND and closer is not None and closer.event is not None:
-        count = cast("int", closer.fact("findings_filed"))
-        findings = plural(count, "finding")
-    else:
-        findings = ""
+        findings = plural(cast("int", closer.fact("findings_filed")), "finding")
     if opener is None or opener.line.event is None:
         missing = "never started" if opener is None else "its start is rejected"
         return f"{missing} · {findings}" if findings else missing
@@ -262,10 +258,7 @@ def _shown(event: EventType) -> tuple[FieldType, ...]:
         for field in kept
         if field.names in (None, Entity.PATH)
         and not isinstance(field.shape, vocabulary.BooleanShape)
-        and (
-            field.names
-            or not (isinstance(field.shape, vocabulary.StringShape) and field.shape.form)
-        )
+        and (field.names or not getattr(field.shape, "form", None))
         and (event.is_feed or not isinstance(field.shape, vocabulary.IntegerShape))
     )
 
@@ -388,17 +381,15 @@ def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) 
         largest = sorted(folds, key=lambda fold: fold.first - fold.last)[: max(0, options.most)]
         folds = sorted(largest, key=lambda fold: fold.first)
     line_of = analysis.document.protocol_line
-    answer = []
-    for fold in unless_stopped(folds):
-        folding: dict[str, object] = {
-            "startLine": line_of(fold.first),
-            "endLine": line_of(fold.last + 1) - 1,
-            "kind": "region",
-        }
-        if options.has_text:
-            folding["collapsedText"] = label_of(analysis, fold, options.joined).name
-        answer.append(folding)
-    return JsonText(dumps(answer))
+
+    def text_of(fold: OutlineNode) -> dict[str, str]:
+        return {"collapsedText": label_of(analysis, fold, options.joined).name}
+
+    return listed(
+        {"startLine": line_of(fold.first), "endLine": line_of(fold.last + 1) - 1, "kind": "region"}
+        | (text_of(fold) if options.has_text else {})
+        for fold in folds
+    )
 
 
 def _nested(folds: Iterable[OutlineNode]) -> Iterator[OutlineNode]:

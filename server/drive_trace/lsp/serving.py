@@ -107,7 +107,7 @@ class _Connection:
     def __init__(self, source: BinaryIO, out: BinaryIO, *, watches_client: bool) -> None:
         self._source = source
         self._loop = asyncio.get_running_loop()
-        self._finished: asyncio.Future[None] = self._loop.create_future()
+        self._finished = asyncio.Event()
         self._protocol = TraceServer().protocol
         self._protocol.writer = self._outbox = stream.Outbox(out)
         self._watches_client = watches_client
@@ -115,7 +115,7 @@ class _Connection:
     async def run(self) -> int:
         """The exit code, once the client has gone."""
         threading.Thread(target=self._read, name="reader", daemon=True).start()
-        await self._finished
+        await self._finished.wait()
         self._outbox.close(_GRACE)
         return self._exit_code()
 
@@ -124,15 +124,11 @@ class _Connection:
         self._protocol.receive(message)
         self._protocol.arriving.pop(0).set()
         if self._protocol.exit_code is not None:
-            self._finish()
+            self._finished.set()
         pid = self._protocol.client.process_id
         # A process that does not exist here may be in another namespace, as outside a container.
         if self._watches_client and pid is not None and pid != was_known and is_running(pid):
             threading.Thread(target=self._watch, args=(pid,), name="watch", daemon=True).start()
-
-    def _finish(self) -> None:
-        if not self._finished.done():
-            self._finished.set_result(None)
 
     def _exit_code(self) -> int:
         code = self._protocol.exit_code
@@ -167,7 +163,7 @@ class _Connection:
         """End when running work is done."""
         self._end_soon()
         with suppress(RuntimeError):  # the loop has ended already
-            self._loop.call_soon_threadsafe(self._finish)
+            self._loop.call_soon_threadsafe(self._finished.set)
 
     def _end_soon(self) -> None:
         """End after a while at the latest, whatever the loop is busy with."""

@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 _TIMES = 5
 """How often work is begun anew."""
-_PAUSE = 0.04
+_PAUSE = 0.01
 """Seconds without a further request after which a debounced action is done."""
 _PATIENCE = 0.3
 """Seconds of uninterrupted requests after which it is done all the same."""
