@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended
-from drive_trace.storage.files import STDIN, inside, read_regular, why_not_read
+from drive_trace.storage.files import STDIN, inside, leads_out, read_regular, why_not_read
 from drive_trace.text.wording import listed
 
 if TYPE_CHECKING:
@@ -114,8 +114,6 @@ def is_text(ctx: click.Context, param: click.Parameter, value: str | None) -> st
 
 def _appendable(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Refuse ``-``, which means a stream elsewhere: nothing can be appended to one."""
-    from drive_trace.storage.files import leads_out  # noqa: PLC0415 - only those that write
-
     if value is None:
         return None
     if value == STDIN:

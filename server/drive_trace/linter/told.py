@@ -4,8 +4,6 @@ rule finds again and again in a run once, with all places.
 Every finding stays one, with its fixes: for a baseline, for counts, and where somebody points.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """The lines of a trace by run, and by what lines of several runs can name."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -2,8 +2,6 @@
 sorts, zooms and leads from place to place.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files

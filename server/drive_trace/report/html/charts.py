@@ -4,8 +4,6 @@ Widths are shares of the drawing, so that the page's script zooms by making it w
 nothing itself. What needs more room than there is has a level of zoom, from which on it is shown.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
