@@ -172,8 +172,9 @@ def names_a_feed(text: str) -> bool:
     """Whether the name of a feed stands anywhere on a line, be it in escapes: of a broken line
     nobody knows for sure which event it was meant to be.
     """
-    plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
-    return any(feed in plain for feed in FEEDS)
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
+    return any(feed in text for feed in FEEDS)
 
 
 def placeholder(field: FieldType) -> str:

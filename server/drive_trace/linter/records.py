@@ -13,7 +13,7 @@ from drive_trace.linter.edits import names_a_feed, remove_line
 from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Level
 from drive_trace.text.spans import Span, replace_spans
 from drive_trace.trace.line import Diagnostic, Line
-from drive_trace.trace.reading import read_exactly
+from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import GRADE, slips
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def repairs(finding: Finding) -> Fixes:
             continue
         # A torn line that lacks a field has lost values: closed, it would ask for nulls instead.
         mended = replace_spans(text, repair.edits)
-        if problem.kind is ProblemKind.UNFINISHED and read_exactly(mended).event is None:
+        if problem.kind is ProblemKind.UNFINISHED and read_lines([mended])[0].event is None:
             continue
         edits = tuple(Edit(finding.line, *edit) for edit in repair.edits)
         level = Level.SAFE if repair.safe else Level.IN_BULK

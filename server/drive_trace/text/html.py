@@ -18,7 +18,9 @@ from drive_trace.text import document as doc
 from drive_trace.text.document import Html
 from drive_trace.text.wording import plain, visible
 
-_SAFE = re.compile(r"[A-Za-z0-9. -]*")
+_PLAIN = r"[A-Za-z0-9 .,;()/#%_+=·✓↻✗-]"
+_SAFE = re.compile(rf"{_PLAIN}*(?::{_PLAIN}+)*")
+"""Text that stands on a page as it is: without what is escaped, or what a runner may obey."""
 _VOID = {"meta", "line", "rect", "path", "input"}
 """Elements that never hold anything."""
 _ENDED = {"td", "th", "tr", "li"}
@@ -78,7 +80,7 @@ def _digest(code: str) -> str:
 def _element(name: str, content: Iterable[Content], attributes: dict[str, Attribute]) -> Html:
     written = "".join(
         [
-            f' {_attribute_name(key)}="{_escaped(_checked(key, str(value)))}"'
+            f'{_opening(key)}{_escaped(_checked(key, str(value)))}"'
             for key, value in attributes.items()
             if value is not None
         ]
@@ -100,13 +102,13 @@ def _content(content: Content) -> str:
 
 
 @cache
-def _attribute_name(key: str) -> str:
-    return key.rstrip("_").replace("_", "-")
+def _opening(key: str) -> str:
+    if key.startswith("on") or key in {"style", "src", "srcset", "action", "xlink_href"}:
+        raise ValueError(f"a report has no attribute {key}")
+    return f' {key.rstrip("_").replace("_", "-")}="'
 
 
 def _checked(key: str, value: str) -> str:
-    if key.startswith("on") or key in {"style", "src", "srcset", "action", "xlink_href"}:
-        raise ValueError(f"a report has no attribute {key}")
     if key == "href" and not (value.startswith("#") or _OUTSIDE.fullmatch(value)):
         raise ValueError("a report links to its own parts, to pages and to files in VS Code alone")
     if key == "fill" and not value.startswith("url(#"):
@@ -128,11 +130,8 @@ def web_address(text: object) -> str | None:
 def file_address(path: str) -> str | None:
     """Where VS Code opens a file, given its whole path; None for one with a step out of it."""
     parts = path.replace("\\", "/").lstrip("/").split("/")
-    return (
-        None
-        if ".." in parts
-        else f"vscode://file/{quote('/'.join(parts), errors='surrogateescape')}"
-    )
+    quoted = quote("/".join(parts), errors="surrogateescape")
+    return None if ".." in parts else f"vscode://file/{quoted}"
 
 
 # Documents
@@ -145,20 +144,16 @@ def words(said: doc.Words) -> list[Content]:
 
 def _mark(mark: doc.Mark) -> Html:
     kind, target, text = mark
-    match kind:
-        case "name":  # which may turn the direction of what stands around it
-            return tag("bdi", text)
-        case "quoted":
-            return tag("bdi", f"“{text}”")
-        case "link":
-            return tag("a", text, href=target if "://" in target else f"#{target}")
-        case "named":
-            return tag("a", tag("bdi", text), href=target if "://" in target else f"#{target}")
-        case "chip":
-            return tag("span", text, class_=f"chip {target}")
-        case "strong":
-            return tag("strong", text)
-    return tag("span", text, class_=kind)
+    text = f"“{text}”" if kind == "quoted" else text
+    # A name may turn the direction of what stands around it.
+    said = tag("bdi", text) if kind in {"name", "named", "quoted"} else text
+    if kind in {"link", "named"}:
+        return tag("a", said, href=target if "://" in target else f"#{target}")
+    if isinstance(said, Html):
+        return said
+    if kind == "strong":
+        return tag("strong", text)
+    return tag("span", text, class_=f"chip {target}" if kind == "chip" else kind)
 
 
 def as_html(blocks: Iterable[doc.Block], level: int = 2, title: str = "") -> Html:
