@@ -20,7 +20,14 @@ from drive_trace.lsp.handlers import code_actions
 from drive_trace.lsp.handlers.workspace import Symbols
 from drive_trace.lsp.rpc import threads as threads_module
 from drive_trace.lsp.rpc.stream import Messages
-from drive_trace.lsp.rpc.threads import Debouncer, Readers, SharedWork, go_first, in_thread
+from drive_trace.lsp.rpc.threads import (
+    Debouncer,
+    Readers,
+    SharedWork,
+    go_first,
+    in_background,
+    in_thread,
+)
 from drive_trace.lsp.server import TraceServer
 from drive_trace.lsp.workspace import open_traces
 from drive_trace.lsp.workspace import runs as runs_module
@@ -150,6 +157,26 @@ async def test_what_comes_later_goes_before_long_work(monkeypatch: pytest.Monkey
 
     await Readers().read(symbols)
     assert order[:3] == ["first", "hover, 124,999,750,000", "second"]
+
+
+async def test_a_change_does_not_wait_for_work_that_lets_it_go_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads_module, "_PRECEDENCE", 60.0)
+    readers, begun = Readers(), threading.Event()
+
+    def symbols() -> None:
+        for _ in unless_stopped(repeat(None)):
+            begun.set()
+
+    asked = asyncio.ensure_future(readers.read(symbols))
+    await in_thread(begun.wait)
+    change = go_first()
+    _, stopping = await asyncio.wait([in_background(in_thread(readers.stop))], timeout=9)
+    change.set()
+    assert not stopping
+    with pytest.raises(StoppedError):
+        await asked
 
 
 async def test_an_answer_about_the_text_as_it_was_is_none() -> None:

@@ -91,8 +91,14 @@ class _Stop(Event):
         """Whether to stop, once what came later is done or has had its time."""
         if (latest := _Stop.latest) is not self.known:
             self.known = latest
-            latest.wait(_PRECEDENCE)
+            if not super().is_set():
+                latest.wait(_PRECEDENCE)
         return super().is_set()
+
+    def set(self) -> None:
+        """Stop it, and at once: what it lets go first may wait for its end."""
+        super().set()
+        self.known.set()
 
 
 def go_first() -> Event:
