@@ -6,7 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from drive_trace.vocabulary import ENVELOPE
+from drive_trace.vocabulary import (
+    CORRECTNESS_FIELDS,
+    COST,
+    ENVELOPE,
+    GRADE,
+    KINDS,
+    TOKEN_FIELDS,
+    WRITERS,
+)
 from drive_trace.vocabulary.declared import TraceEvent
 from drive_trace.vocabulary.declaring import DECLARED
 from drive_trace.vocabulary.registry import EventType, FieldType, ListShape, ObjectShape, Shape
@@ -37,6 +45,7 @@ def event_faults(
         if not any(each is cls for each, _ in declared):
             yield f"{cls.__name__} is in its family's union, but has no @event(...)"
     yield from _faults_of_entities(declared)
+    yield from _faults_of_tables({event.name: event.fields for _, event in declared})
 
 
 def _faults_of_facts(event: EventType) -> Iterator[str]:
@@ -76,3 +85,20 @@ def _faults_of_entities(declared: Iterable[tuple[type, EventType]]) -> Iterator[
             if len(found) != 1:
                 names = ", ".join(each.__name__ for each in found) or "none"
                 yield f"one event {what} a {entity.value}; found {names}"
+
+
+def _faults_of_tables(fields: Mapping[str, Mapping[str, FieldType]]) -> Iterator[str]:
+    """What ``vocabulary/__init__.py`` says otherwise than the declarations."""
+    for event, listed in ((COST, TOKEN_FIELDS), (GRADE, CORRECTNESS_FIELDS)):
+        own = tuple(name for name in fields.get(event, ()) if name not in ENVELOPE)
+        if own != listed:
+            names = ", ".join(own) or "nothing"
+            yield f"`{event}` has {names}: list these fields in vocabulary/__init__.py, too"
+    for path, events in WRITERS.items():
+        for event in events:
+            if path not in fields.get(event, ()):
+                yield f"`{event}` has no `{path}`, which WRITERS in vocabulary/__init__.py names"
+    known = {name for each in fields.values() for name in each}
+    for kind, names in KINDS.items():
+        for name in sorted({kind, *names} - known):
+            yield f"no event has `{name}`, which KINDS in vocabulary/__init__.py names"
