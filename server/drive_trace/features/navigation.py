@@ -106,7 +106,7 @@ def references(
     where that starts.
     """
     number = view.document.number
-    return results.listed(
+    return results.json_list(
         {"uri": uri, "range": results.plain_range(view, number(each.line), each.span)}
         for each in occurrences.occurrences(view.index, view.lines, named)
         if with_declarations or each.role is not occurrences.Role.DECLARES
@@ -240,7 +240,7 @@ def document_links(
                 where = results.plain_range(view, number(link.line), link.span)
                 yield {"range": where, "target": target, **tooltip}
 
-    return results.listed(shown())
+    return results.json_list(shown())
 
 
 _String = tuple[Line, FieldType, str, Span]

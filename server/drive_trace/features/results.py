@@ -37,7 +37,7 @@ def joined(lists: Iterable[JsonText]) -> JsonText:
 _PART = 500
 
 
-def listed(items: Iterable[object]) -> JsonText:
+def json_list(items: Iterable[object]) -> JsonText:
     """A list of all these as JSON text, made in parts: to encode and free many at once holds up
     every other thread.
     """
@@ -157,7 +157,7 @@ def of_record(record: int, before: str, after: str) -> TextChange:
 
 def as_edits(view: View, replacements: Iterable[TextChange]) -> JsonText:
     """A list of text edits as JSON text, as a large trace can need one for each line."""
-    return listed(
+    return json_list(
         {"range": plain_between(view, start, end), "newText": text}
         for start, end, text in replacements
     )

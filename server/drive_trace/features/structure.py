@@ -14,7 +14,7 @@ from lsprotocol.types import SymbolKind, SymbolTag
 
 from drive_trace import vocabulary
 from drive_trace.analysis import Analysis
-from drive_trace.features.results import JsonText, View, listed, plain_between, range_between
+from drive_trace.features.results import JsonText, View, json_list, plain_between, range_between
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
 from drive_trace.json_text import Node, NodeKind, strings_named
 from drive_trace.scorecard.run_score import Verdict
@@ -297,7 +297,7 @@ def document_symbols(view: View, roots: Outline, uri: str, options: SymbolOption
     ranges of concurrent dispatches or runs overlap.
     """
     maker = _SymbolMaker(view, uri, options)
-    return listed(maker.tree(roots) if options.is_tree else maker.flat(roots))
+    return json_list(maker.tree(roots) if options.is_tree else maker.flat(roots))
 
 
 class _SymbolMaker(NamedTuple):
@@ -319,7 +319,7 @@ class _SymbolMaker(NamedTuple):
                 opener = child.first if child.opener is None else child.opener.record
                 made["range"] = self._range(child.first, child.last)
                 made["selectionRange"] = self._range(opener, opener)
-                made["children"] = listed(self.tree(child.children))
+                made["children"] = json_list(self.tree(child.children))
             yield made
 
     def flat(self, children: Outline, within: object = None) -> Iterator[dict[str, object]]:
@@ -385,7 +385,7 @@ def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) 
     def text_of(fold: OutlineNode) -> dict[str, str]:
         return {"collapsedText": label_of(analysis, fold, options.joined).name}
 
-    return listed(
+    return json_list(
         {"startLine": line_of(fold.first), "endLine": line_of(fold.last + 1) - 1, "kind": "region"}
         | (text_of(fold) if options.has_text else {})
         for fold in folds

@@ -122,7 +122,7 @@ class _Connection:
     def _take(self, message: object) -> None:
         was_known = self._protocol.client.process_id
         self._protocol.receive(message)
-        self._protocol.arriving.pop(0).set()
+        self._protocol.arriving.popleft().set()
         if self._protocol.exit_code is not None:
             self._finished.set()
         pid = self._protocol.client.process_id

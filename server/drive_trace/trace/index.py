@@ -228,7 +228,9 @@ class Index:
         return found
 
     def repeats(self, run_id: str) -> Sequence[Line]:
-        """The events of a run that are copies of one above them."""
+        """The events of a run that are copies of one above them. It is cheap for a keystroke, as
+        whoever expects edits has made the ids, which they keep: the repeated ids are made of all.
+        """
         by_id = self.ids if "ids" in self.__dict__ else self.repeated_ids
         lines = self._valid.get(run_id, ()) if by_id else ()
         alike = [line for line in lines if len(by_id.get(line.facts[EVENT_ID], ())) > 1]

@@ -68,7 +68,7 @@ class TraceProtocol(LanguageServerProtocol):
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
-        self.arriving: list[Event] = []
+        self.arriving = deque[Event]()
         """For each message that has begun to arrive what is set once it has had its turn."""
         self._pending: dict[str, asyncio.Future[ClientResult | None]] = {}
         """The requests that the client has not responded to."""
