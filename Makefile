@@ -325,7 +325,6 @@ bench: venv ## Measure speed and memory beside their floors; BASE=COMMIT compare
 
 .PHONY: generate
 generate: venv $(NODE_STAMP) ## Write again what is generated from the declarations
-	@rm -f server/drive_trace/vocabulary/events.json # so that all is made of the declarations
 	$(BIN)/python tools/generate.py
 	@cd $(CLIENT) && npm run --silent l10n
 

@@ -18,10 +18,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import TextWrapper
 from typing import Any
+from unittest.mock import patch
 
 import click
 import msgspec
 from click.testing import CliRunner
+
+with patch("msgspec.json.decode", side_effect=msgspec.DecodeError):
+    # All is made of the declarations, whatever was written down of them.
+    import drive_trace.vocabulary  # noqa: F401
 
 from drive_trace import __version__
 from drive_trace.analysis import Analysis
@@ -422,7 +427,9 @@ def main() -> int:
         return 1 if stale or dead else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(wanted[path], encoding="utf-8", newline="\n")
+        new = path.with_name(f"{path.name}.new")
+        new.write_text(wanted[path], encoding="utf-8", newline="\n")
+        new.replace(path)
     for path in dead:
         path.unlink()
     return 0

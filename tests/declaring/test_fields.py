@@ -1,6 +1,7 @@
 """The declarations of fields: optional ones work everywhere, incomplete ones are refused."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from tools.event_faults import event_faults
 from typing_extensions import TypedDict
 
 import drive_trace
-from drive_trace.vocabulary import declaring
+from drive_trace.vocabulary import EVENTS, declaring
 from drive_trace.vocabulary.declared import TraceEvent
 from drive_trace.vocabulary.declaring import (
     DECLARED,
@@ -70,6 +71,44 @@ def test_optional_fields_work_everywhere(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+def told_of_copy(package: Path, module: str, expression: str) -> str:
+    """What a module's value is where the package is read from a folder or a zip."""
+    name = re.split(r"\W", expression)[0]
+    done = subprocess.run(
+        [sys.executable, "-c", f"from {module} import {name}; print({expression}, end='')"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(package), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+@pytest.mark.parametrize("written", ["", "{}", "\0", None])
+def test_events_are_read_also_where_nothing_useful_is_written_down_of_them(
+    written: str | None, tmp_path: Path
+) -> None:
+    copy = tmp_path / "lib/drive_trace"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "events.json"))
+    package = copy.parent
+    if written is None:
+        package = Path(shutil.make_archive(str(package), "zip", package))
+    else:
+        (copy / "vocabulary/events.json").write_text(written, "utf-8")
+    assert told_of_copy(package, "drive_trace.vocabulary", "EVENTS.keys()") == str(EVENTS.keys())
+
+
+def test_pages_are_made_of_the_declarations_whatever_is_written_down(tmp_path: Path) -> None:
+    copy = tmp_path / "drive_trace"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    path = copy / "vocabulary/events.json"
+    path.write_text(path.read_text("utf-8").replace("Tokens", "Coins"), "utf-8")
+    assert "Coins" in told_of_copy(tmp_path, "drive_trace.vocabulary", "EVENTS")
+    text = told_of_copy(tmp_path, "tools.generate", "events_reference()")
+    assert text == (ROOT / "docs/events.md").read_text("utf-8")
 
 
 def test_all_events_are_declared_as_they_should_be() -> None:
@@ -140,6 +179,13 @@ class Again(Envelope):
     event_type: Literal["slice-started"]  # type: ignore[misc]
 
 
+class Graded(Envelope):
+    """It has the name of the grades, and other fields."""
+
+    event_type: Literal["correctness-recorded"]  # type: ignore[misc]
+    docs: Annotated[str, Prose("How its docs were judged.")]
+
+
 @pytest.mark.parametrize(
     ("cls", "facts", "said"),
     [
@@ -154,6 +200,7 @@ class Again(Envelope):
         (Noted, {"example": {"nate": "a"}}, "Noted keeps or shows `nate`, which is no field"),
         (Noted, {"leads_to": ("slice-strated",)}, "Noted leads to `slice-strated`, which is no"),
         (Again, {}, "Again has the event_type of another event, `slice-started`"),
+        (Graded, {}, "`correctness-recorded` has docs: list these fields in vocabulary/__init__"),
         (Noted, {"opens": Entity.ROUND}, "one event opens a round; found RoundStart, Noted"),
     ],
 )
@@ -198,6 +245,13 @@ def test_a_type_that_is_none_of_a_field() -> None:
 def test_an_entity_that_no_event_closes() -> None:
     open_ended = [each for each in DECLARED if each[1].name != "project-closed"]
     assert "one event closes a run; found none" in [*event_faults(open_ended)]
+
+
+def test_a_table_of_the_vocabulary_that_names_what_is_not_declared() -> None:
+    said = [*event_faults([each for each in DECLARED if each[1].name != "plan-amended"])]
+    where = "which {} in vocabulary/__init__.py names"
+    assert f"`plan-amended` has no `plan_path`, {where.format('WRITERS')}" in said
+    assert f"no event has `dispatches_added`, {where.format('KINDS')}" in said
 
 
 def test_a_union_and_declarations_that_differ() -> None:

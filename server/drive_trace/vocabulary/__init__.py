@@ -202,7 +202,7 @@ def _vocabulary() -> Vocabulary:
     try:
         data = __loader__.get_data(WRITTEN)  # type: ignore[name-defined]
         return msgspec.json.decode(data, type=Vocabulary)
-    except FileNotFoundError:  # as while it is written anew
+    except (OSError, msgspec.MsgspecError):  # as where it is missing, torn or of another version
         from drive_trace.vocabulary.declared import VOCABULARY  # noqa: PLC0415 - see above
 
         return VOCABULARY
