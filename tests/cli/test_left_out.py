@@ -244,14 +244,42 @@ def test_a_committed_trace_that_is_gone_fails_the_gate(
     assert left_out(gate()) == {}
 
 
-def test_a_committed_trace_that_became_a_link_to_another_fails_the_gate(tmp_path: Path) -> None:
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_a_committed_trace_behind_a_link_to_another_fails_the_gate(
+    linked: str, tmp_path: Path
+) -> None:
     write(tmp_path, "a/trace.jsonl", GOOD)
-    failed = write(tmp_path, "b/trace.jsonl", FAILED)
+    for folder in "bc":
+        write(tmp_path, f"{folder}/trace.jsonl", FAILED)
     commit(tmp_path, "traces")
-    failed.unlink()
-    failed.symlink_to("../a/trace.jsonl")
-    ran = gate()
-    assert (ran.code, left_out(ran)) == (2, {"b/trace.jsonl": "deleted, though git tracks it"})
+    for folder in "bc":
+        if linked == "folder":
+            shutil.rmtree(tmp_path / folder)
+            (tmp_path / folder).symlink_to("a")
+        else:
+            (tmp_path / folder / "trace.jsonl").unlink()
+            (tmp_path / folder / "trace.jsonl").symlink_to("../a/trace.jsonl")
+    said = "a link to something else, though git tracks its content"
+    named = {f"{folder}/trace.jsonl": said for folder in "bc"}
+    for path in (".", "a", "a/trace.jsonl", "b"):
+        ran = gate(path)
+        assert (ran.code, left_out(ran)) == (2, named), path
+    for option in ("--since=HEAD", "--history"):
+        found = run("check", option, "--format", "json")
+        missed = [each["path"] for each in found.json if each["severity"] == "error"]
+        assert (found.code, missed) == (2, [*named]), option
+
+
+def test_a_committed_trace_that_moved_behind_a_link_is_not_missed(tmp_path: Path) -> None:
+    """As what keeps large files elsewhere makes of them."""
+    trace = write(tmp_path, "b/trace.jsonl", GOOD)
+    commit(tmp_path, "traces")
+    trace.rename(tmp_path / "b" / "kept")
+    trace.symlink_to("kept")
+    for command in (gate, lambda: run("check", "--history"), lambda: run("check", "--since=HEAD")):
+        ran = command()
+        assert (ran.code, "not read" in ran.out) == (0, False), ran.out
 
 
 def _moved_to_a_backup(trace: Path) -> None:

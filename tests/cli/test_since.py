@@ -203,6 +203,25 @@ TWO_GRADES = of("p2") + graded("fail", "pass", "pass", run="p2").replace(
 )
 
 
+@pytest.mark.parametrize("paths", [(), ("projects/p2", "projects/p4")])
+@pytest.mark.parametrize("option", ["--since=HEAD~1", "--history=HEAD~1"])
+def test_a_deleted_trace_takes_no_run_away_that_another_file_has(
+    change: Path, option: str, paths: tuple[str, ...]
+) -> None:
+    for others, said in (
+        (of("p8"), 'deleted, and no line is left of the run "p2" since'),
+        (of("p8") + of("p2"), "and its runs are elsewhere without some of its lines since"),
+    ):
+        write(change, "projects/p2/trace.jsonl", bad("p6") + bad("p2"))
+        write(change, "projects/p8/trace.jsonl", others)
+        commit(change, "two files of a run")
+        git(change, "rm", "--quiet", "projects/p2/trace.jsonl")
+        commit(change, "one of them is deleted")
+        write(change, "projects/p2/readme", "")
+        ran = run("check", option, *paths, "--format", "concise")
+        assert (ran.code, said in ran.out) == (2, True), ran.out
+
+
 @pytest.mark.parametrize("option", ["--since", "--history"])
 @pytest.mark.parametrize(
     ("before", "after", "says"),

@@ -10,8 +10,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, NamedTuple
 
 from drive_trace.scorecard.caveats import Gone
-from drive_trace.storage.files import LeftOut, Problem, TraceRecords
-from drive_trace.storage.finding import NOBODYS, SearchOptions, from_here, run_ids_in
+from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace
+from drive_trace.storage.finding import (
+    NOBODYS,
+    SearchOptions,
+    find_traces,
+    from_here,
+    identity,
+    run_ids_in,
+    search_folder,
+)
 from drive_trace.text.spans import is_blank
 from drive_trace.text.wording import first_of, printable, shown
 
@@ -45,6 +53,8 @@ class EarlierRuns:
         self._had: dict[str, _Place] = {}
         """Those known in traces that are still there, and those that commits dropped since."""
         self._now: set[str] = set()
+        self._read: list[str] = []
+        """The paths of the traces in which these were found."""
         self._records: set[str] = set()
         """What the traces hold now that somebody named."""
         self.blank: set[str] = set()
@@ -55,6 +65,7 @@ class EarlierRuns:
     def note_now(self, trace: TraceRecords) -> None:
         """Note what stands in a trace."""
         if self._bases or self._histories:
+            self._read.append(trace.path)
             self._now |= run_ids_in(trace.records)
             if all(map(is_blank, trace.records)):
                 self.blank.add(trace.path)
@@ -106,11 +117,22 @@ class EarlierRuns:
         """What is told of a trace that is no more, given where its runs were last."""
         is_there = os.path.exists(path)  # noqa: PTH110 - Path raises for some names
         what = "no trace any more" if is_there else "deleted"
+        if not had.keys() <= self._now:  # it may be in what nobody named, or has touched
+            self._note_around(path)
         kept = {had[each] for each in had.keys() & self._now}
         lost = sorted(had.keys() - self._now)
         for where in sorted({had[each] for each in lost}) or [base]:
             runs = [each for each in lost if had[each] == where]
             yield _left_out(where, runs, what, is_all=where not in kept)
+
+    def _note_around(self, path: str) -> None:
+        """Note what stands in the traces around one that was deleted."""
+        folder, known = search_folder(path)[0], set(map(identity, self._read))
+        for found in find_traces([str(folder)] if folder else [], options=self._search):
+            if isinstance(found, str) and identity(found) not in known:
+                trace = read_trace(found)
+                if isinstance(trace, TraceRecords):
+                    self.note_now(trace)
 
     def note_dropped(self, dropped: Iterable[tuple[str, str, str]]) -> None:
         """Note runs of which commits dropped lines: the path of the trace that had them, each run,

@@ -16,6 +16,7 @@ from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, not
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
+from drive_trace.storage.projects import absolute
 from drive_trace.text.spans import is_blank
 from drive_trace.text.wording import first_of, plural, printable
 
@@ -136,9 +137,7 @@ class Reading(finding.NotRead):
 
     def _tell_odd(self, path: str, records: Sequence[str]) -> None:
         """Tell of a file that somebody named, and that holds nothing, or no text."""
-        is_empty = len(records) == 1 and is_blank(
-            records[0]
-        )  # also one that is only a mark of UTF-8
+        is_empty = len(records) == 1 and is_blank(records[0])  # as a mark of UTF-8 alone
         odd = "is binary: it has NUL" * ("\0" in records[0]) or "holds no lines" * is_empty
         if odd and path in self.paths and path != disk.STDIN:
             self._say(f"{path}: {odd}")
@@ -147,7 +146,7 @@ class Reading(finding.NotRead):
         """What was read, or is told to be not, by its real paths."""
         read = {*self.found, *self.untouched} - self.earlier.blank
         told = {*self._missed(), *(each.path for each in self.unread)}
-        return {*map(finding.identity, read | told)}
+        return {*map(finding.identity, read | told), *map(absolute, self._missed())}
 
     def _missed(self) -> Iterator[str]:
         return (each.path for each in self.left_out if finding.is_missed(each.reason))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from enum import StrEnum
 from functools import cache, partial
 from heapq import merge
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -57,9 +58,10 @@ class Omission(StrEnum):
     LIBRARY_WITH_TRACES = "a library, which has traces"
     DELETED = "deleted, though git tracks it"
     EMPTIED = "emptied, though git tracks its content"
+    LINK = "a link to something else, though git tracks its content"
 
 
-GONE = frozenset({Omission.DELETED, Omission.EMPTIED})
+GONE = frozenset({Omission.DELETED, Omission.EMPTIED, Omission.LINK})
 """What git's index has and the disk has no more."""
 _CHOSEN = (Omission.TRUSTED, Omission.EXCLUDED, Omission.REPOSITORY, Omission.LIBRARY)
 MISSED = frozenset(Omission).difference(_CHOSEN)
@@ -165,8 +167,8 @@ def find_traces(
     the folder, each as a whole. With ``everywhere``, nothing of that is left out. Without git,
     nothing is ignored.
 
-    Traces that git tracks and that have been deleted or emptied are left out, too: of an emptied
-    one, the file is found as well.
+    Traces that git tracks and that have been deleted or emptied, or are now behind a link to
+    something else, are left out, too: of an emptied one, the file is found as well.
 
     Files of other names that look like traces are left out, and so are links to folders, unless
     they lead into a folder that is searched; and what is excluded. A link that leads out of the
@@ -187,7 +189,9 @@ def find_real_traces(
     for path in paths:
         for real, found in _expand(path, more, options, known):
             if isinstance(found, disk.LeftOut | LinkedFolderOut):
-                left_out.setdefault(identity(found.path), found)
+                # What a link leads to is something else.
+                place = absolute if found.reason == Omission.LINK else identity
+                left_out.setdefault(place(found.path), found)
                 continue
             key = found.message if isinstance(found, disk.Problem) else real
             if key not in seen:
@@ -455,7 +459,7 @@ class _Search:
                 is_out = True
         path = disk.FoundPath(shown)
         path.real, path.is_alone = real, candidate.is_alone
-        is_named = is_trace(shown) or self._more.hold(Path(shown), Path(self._root))
+        is_named = self._is_named(shown)
         if not is_named and (is_out or not _looks_like_trace(candidate.name, real)):
             return None
         inner = candidate.real[len(self._real_base) :]
@@ -479,8 +483,8 @@ class _Search:
         if held is not None and not isinstance(disk.read_trace(trace), disk.LeftOut):
             self._unsearched[unsearched] = held
 
-    def _is_named(self, path: Path) -> bool:
-        return is_trace(path) or self._more.hold(path, Path(self._root))
+    def _is_named(self, path: str) -> bool:
+        return is_trace(path) or self._more.hold(Path(path), Path(self._root))
 
     def _is_tracked(self, candidate: _FoundEntry) -> bool:
         repository = candidate.place.repository
@@ -502,17 +506,19 @@ class _Search:
         return reason if reason is not None and not self._is_tracked(candidate) else None
 
     def _gone(self, repository: Repository) -> Iterator[disk.LeftOut]:
-        """The traces that git tracks and that have been deleted or emptied: whoever is judged may
-        have done that.
+        """The traces that git tracks and that have been deleted or emptied, or are now behind a
+        link to something else: whoever is judged may have done that.
         """
+        is_link = cache(Path.is_symlink)
         for name, content in repository.tracked.items():
             path = repository.root / name
             may_be = re.search(_MAY_BE_TRACE, path.name) or self._more.may_name(path.name)
             if not (may_be and content and path.is_relative_to(self._base)):
                 continue
             inner = path.relative_to(self._base)
-            is_named = self._is_named(Path(self._root, inner))
-            reason = _why_gone(path, content) if is_named else None
+            is_named = self._is_named(str(Path(self._root, inner)))
+            below = takewhile(lambda each: each != repository.root, path.parents)
+            reason = _why_gone(path, content, map(is_link, below)) if is_named else None
             if reason is not None:
                 shown = f"{self._shown_base}{inner}"
                 excluded = self._options.excluded(shown)
@@ -533,23 +539,25 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _why_gone(path: Path, content: str) -> Omission | None:
-    """Whether a file that git tracks, with this content, is there no more, or has become blank, or
-    a link, whatever is behind it.
+def _why_gone(path: Path, content: str, links: Iterable[bool]) -> Omission | None:
+    """Whether a file that git tracks, with this content, is there no more, has become blank, or is
+    something else behind a link; ``links`` has whether the folders on the way are any.
     """
+    is_link = False
     try:
-        if path.is_symlink():
-            return Omission.DELETED
-        if path.lstat().st_size > _MOST_OF_BLANK:
+        is_link = path.is_symlink() or any(links)
+        if path.lstat().st_size > _MOST_OF_BLANK and not is_link:
             return None
-        data = disk.read_regular(path)
+        data = disk.read_regular(disk.inside(path), disk.LARGEST)
     except (FileNotFoundError, NotADirectoryError):
         return Omission.DELETED
     except (OSError, ValueError) as error:
-        is_refused = getattr(error, "errno", None) == errno.ENAMETOOLONG
-        return Omission.DELETED if is_refused else None  # of others, reading it says why
-    is_empty = is_blank(data.decode(errors="replace"))
-    return Omission.EMPTIED if is_empty and not has_content(data, content) else None
+        if getattr(error, "errno", None) == errno.ENAMETOOLONG:
+            return Omission.DELETED
+        return Omission.LINK if is_link else None  # of others, reading it says why
+    is_lost = is_link or is_blank(data.decode(errors="replace"))
+    lost = Omission.LINK if is_link else Omission.EMPTIED
+    return lost if is_lost and not has_content(data, content) else None
 
 
 def _looks_like_trace(name: str, path: str) -> bool:
@@ -714,8 +722,8 @@ def _is_told(searched: Collection[str], known: Collection[str], left_out: disk.L
     path = identity(left_out.path)
     if left_out.reason not in GONE and (path in known or _is_copy(path, known)):
         return True
-    folder = Path(identity(str(Path(left_out.path).parent)))
-    return any(map(folder.is_relative_to, searched))
+    # A search comes upon nothing behind a link but what git tracked, and that is not there.
+    return any(map(Path(left_out.path).parent.is_relative_to, searched))
 
 
 def _is_copy(path: str, known: Iterable[str]) -> bool:

@@ -10,8 +10,9 @@ no run CORRECT without saying so. In `check`, the traces whose configuration or 
 used are not read either, as nobody knows how to check them: that is told once, on what is wrong.
 
 A file that looks like a trace, but has another name, is a warning: a search does not read it. So is
-a trace that git tracks and that was deleted or emptied. With `--history` or `--since` that is an
-error, as is a run that a commit has and of which no line is left: the exit code is 2.
+a trace that git tracks and that was deleted or emptied, or is behind a link to something else. With
+`--history` or `--since` that is an error, as is a run that a commit has and of which no line is
+left: the exit code is 2.
 
 In an editor it is also told of a document with more than 200,000 lines, which `check` reads: once
 it has fewer, close it and open it again.
