@@ -9,6 +9,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all
 from drive_trace.json_text import as_json
 from drive_trace.vocabulary import EVENTS, GRADE
+from tests.support.fixtures import event_id
 
 FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
 
@@ -52,16 +53,40 @@ LAYOUT = ("spaces", "a tab", "a key twice")
 """Of a grade or a cost, these alone leave what readers make of it."""
 
 
-@pytest.mark.parametrize("kind", [*MENDED, *LEFT])
-def test_what_is_certain_is_mended_and_nothing_else_is_touched(kind: str) -> None:
-    for event in EVENTS.values():
-        text = as_json(event.example)
-        mutated = (MENDED | LEFT)[kind](text, event.example)
-        analysis = Analysis([mutated, ""])
-        fix_all(analysis)
+def mutated(shift: int) -> tuple[list[str], list[str]]:
+    """Each event with a mistake, of all kinds in turn, between lines without: as it is, and as it
+    has to be once all that is certain is mended.
+    """
+    kinds = [*MENDED, *LEFT]
+    lines, wanted = list[str](), list[str]()
+    for number, event in enumerate(EVENTS.values()):
+        kind = kinds[(number + shift) % len(kinds)]
+        example = {**event.example, "event_id": event_id(2 * number + 1)}
+        text = as_json(example)
+        lines.append((MENDED | LEFT)[kind](text, example))
         is_certain = kind in LAYOUT or (kind in MENDED and not event.is_feed)
-        expected = [text if is_certain else mutated, ""]
-        assert [line.text for line in analysis.document.lines] == expected
+        wanted.append(text if is_certain else lines[-1])
+        good = {**example, "event_id": event_id(2 * number + 2), "project_run_id": "cart"}
+        lines.append(as_json(good))
+        wanted.append(lines[-1])
+    return [*lines, ""], [*wanted, ""]
+
+
+@pytest.mark.parametrize("shift", range(len(MENDED) + len(LEFT)))
+def test_what_is_certain_is_mended_and_nothing_else_is_touched(shift: int) -> None:
+    lines, wanted = mutated(shift)
+    analysis = Analysis(lines)
+    before, valid = verdicts(analysis), valid_feeds(analysis)
+    fix_all(analysis)
+    assert [line.text for line in analysis.document.lines] == wanted
+    assert valid_feeds(analysis) == valid
+    assert verdicts(analysis).items() >= before.items()
+    assert fix_all(analysis) == 0
+    assert not any(fix.safe for each in analysis.findings() for fix in analysis.fixes(each))
+
+
+def verdicts(analysis: Analysis) -> dict[str, str]:
+    return {run.run_id: run.verdict.value for run in analysis.score().runs}
 
 
 def valid_feeds(analysis: Analysis) -> list[object]:
