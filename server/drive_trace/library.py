@@ -122,8 +122,8 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
             elif isinstance(trace, Problem):
                 unread.append(Unread(trace.path, trace.reason))
             else:
-                path, records, provenance, _ = trace
-                yield with_judgements(summarize_text(records, path, provenance), path)
+                path, records, provenance, found_at = trace
+                yield with_judgements(summarize_text(records, path, provenance), found_at)
 
     traces = list(scored(_found(named, options)))
     run_ids = {run.run_id for each in traces for run in each.runs}

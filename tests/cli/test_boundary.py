@@ -1,6 +1,7 @@
 """No link that stands in a repository leads out of it: not to read, and not to write."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from drive_trace import score
 from tests.cli.support import CLEAN, Ran, on_a_terminal, run, write
+from tests.support.client_text import graded
 from tests.support.systems import NO_DEVICES, not_on_windows
 
 OUT = "not read: link out of the repository"
@@ -134,6 +136,42 @@ def test_what_becomes_a_link_when_it_is_opened_leads_nowhere(
         assert ran.code == 2, ran
     assert "hunter2" not in f"{ran.out}{ran.err}"
     assert {path: data for path, data in _state(home).items() if data} == before
+
+
+@pytest.mark.parametrize("in_git", [True, False])
+@pytest.mark.parametrize("record", ["provenance", "judgements"])
+@pytest.mark.parametrize("command", ["check", "score", "report"])
+def test_no_record_is_read_through_what_its_folder_becomes(
+    command: str, record: str, in_git: bool, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It becomes a link when the record is looked for, until the trace is opened."""
+    write(Path(), "good/trace.jsonl", graded("pass", "pass", "pass"))
+    if not in_git:
+        shutil.rmtree(".git")
+    for folder in (Path("good"), home / "runs"):
+        write(folder, f"trace.jsonl.{record}.ndjson", SECRET)
+    look, open_now, swaps, names = os.lstat, os.open, list[str](), list[str]()
+
+    def swapped(name: str, **more: int) -> os.stat_result:
+        if not swaps and str(name).endswith(f"good/trace.jsonl.{record}.ndjson"):
+            swaps.append(name)
+            Path("good").rename("aside")
+            Path("good").symlink_to(home / "runs")
+        return look(name, **more)
+
+    def opened(name: str, *given: int, **more: int) -> int:
+        if str(name).endswith("good/trace.jsonl") and Path("aside").exists():
+            Path("good").unlink()
+            Path("aside").rename("good")
+        names.append(os.path.abspath(name))  # noqa: PTH100 - what it leads to is seen when open
+        return open_now(name, *given, **more)
+
+    monkeypatch.setattr(os, "lstat", swapped)
+    monkeypatch.setattr(os, "open", opened)
+    run(command, ".")
+    assert swaps or (command, record) == ("check", "judgements")  # which has no use for them
+    assert str(Path.cwd() / "good/trace.jsonl") in names
+    assert not [each for each in names if Path(each).is_relative_to(home)]
 
 
 def _said(made: Path) -> str:

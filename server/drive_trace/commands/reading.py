@@ -231,7 +231,7 @@ class Reading(finding.NotRead):
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:
         """A trace with what its grades rest on; where somebody asks, with what git vouches for."""
-        trace = disk.with_judgements(trace, trace.path)
+        trace = disk.with_judgements(trace, self.places.get(trace.path, trace.path))
         history = self.history_of(trace.path, records)
         if history is None:
             return trace

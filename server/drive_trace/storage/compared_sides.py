@@ -249,7 +249,7 @@ class _SideFiles:
         for each in self._not_read.usable(found):
             analysis = Analysis(each.records, provenance=each.provenance)
             log = log_of(analysis, each.records, each.path)
-            summary = disk.with_judgements(log.summary, each.path)
+            summary = disk.with_judgements(log.summary, each.found)
             log = log._replace(summary=summary, records=())
             (self.files if are_named else self._others).append((log, analysis))
             manifest = manifest_beside(each.path)

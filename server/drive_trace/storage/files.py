@@ -79,8 +79,8 @@ class FoundPath(str):
     search has looked: what leads elsewhere when it is opened is not read.
     """
 
-    real = ""
-    """A path with no link in it."""
+    real = base = ""
+    """A path with no link in it, and the folder that was searched, as of :func:`inside`."""
     is_alone = False
     """Whether no record stood beside it when its folder was searched."""
 
@@ -497,25 +497,32 @@ def verdicts_beside(trace: str, run_id: str) -> Verdicts:
     return found.on(run_id) if found is not None else ()
 
 
-def record_beside(trace: str, suffix: str, most: int = LARGEST) -> bytes | Problem:
+def record_beside(
+    trace: str, suffix: str, most: int = LARGEST, base: str | Path | None = None
+) -> bytes | Problem:
     """What stands beside a trace under its name with a suffix; empty if nothing does. Links out of
-    the repository are not followed.
+    the repository are not followed, nor is what the folder of a FoundPath has become since.
+    ``base`` is as of :func:`inside`.
     """
     path = f"{trace}{suffix}"
     if trace == STDIN or not may_be_there(path):  # most traces have none: links cost more to follow
         return b""
     try:
-        return read_regular(inside(path, Path(path).parent), most, is_real=True)
+        real = inside(path, base or getattr(trace, "base", Path(path).parent))
+        return read_regular(real, most, is_real=True)
     except (OSError, ValueError) as error:
         return Problem(str(Path(path)), why_not_read(error))
 
 
-def provenance_beside(trace: str) -> ProvenanceRecord | None:
+def provenance_beside(trace: str, base: str | Path | None = None) -> ProvenanceRecord | None:
     """The record of where the events of a trace come from; None where there is none. It has to be
-    read before the trace is: what it names stands there by then, also while others append.
+    read before the trace is: what it names stands there by then, also while others append. ``base``
+    is as of :func:`inside`; a FoundPath knows its own.
     """
-    real = os.path.realpath(trace) if os.path.islink(trace) else trace  # noqa: PTH114 - fast
-    found = record_beside(real, PROVENANCE_SUFFIX)
+    real, base = trace, getattr(trace, "base", base)
+    if os.path.islink(trace):  # noqa: PTH114 - fast
+        real, base = os.path.realpath(trace), base and os.path.realpath(base)
+    found = record_beside(real, PROVENANCE_SUFFIX, base=base)
     if not found:
         return None
     from drive_trace.storage.git import is_tracked_without  # noqa: PLC0415 - it imports this file

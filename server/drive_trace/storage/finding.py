@@ -458,7 +458,7 @@ class _Search:
             except disk.LinkOutError:
                 is_out = True
         path = disk.FoundPath(shown)
-        path.real, path.is_alone = real, candidate.is_alone
+        path.real, path.base, path.is_alone = real, self._root, candidate.is_alone
         is_named = self._is_named(shown)
         if not is_named and (is_out or not _looks_like_trace(candidate.name, real)):
             return None

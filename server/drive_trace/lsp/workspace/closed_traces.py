@@ -512,7 +512,7 @@ class ClosedTraces:
             self._lose(entry, news)
             return None
         if entry.file.content != seen.version or seen.problem is not None or completes:
-            provenance = provenance_beside(str(seen.path))
+            provenance = provenance_beside(str(seen.path), seen.place.folder)
             if provenance is not None:  # what it names may have come after the first look
                 again = entry.file.look(anew=True, settle=settle)
                 news = again if isinstance(again, list) else news
@@ -526,7 +526,7 @@ class ClosedTraces:
     ) -> Analysis | None:
         """The trace as it is now, judged with those beside it; None if it cannot be read."""
         path = str(entry.seen.path)
-        provenance = provenance_beside(path)
+        provenance = provenance_beside(path, entry.seen.place.folder)
         records = self._look(entry, anew=True)
         if records is None:
             return None
