@@ -63,6 +63,8 @@ class RawClient:
         self.handlers = {**HANDLERS, **(handlers or {})}
         self.notifications: list[Any] = []
         self.requests: list[Any] = []
+        self.arrived: dict[Any, float] = {}
+        """When the response to each request was there, by `time.perf_counter`."""
         self._responses: dict[Any, Any] = {}
         self._last_id = 0
         self.server = ServerProcess(command, **popen)
@@ -111,7 +113,7 @@ class RawClient:
         """Take in messages until the condition returns something other than None."""
         deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
         while (found := condition()) is None:
-            self._take(self.server.next_message(deadline, what))
+            self._take(*self.server.next_message(deadline, what))
         return found
 
     def received(self, method: str) -> list[Any]:
@@ -174,8 +176,9 @@ class RawClient:
         """What the server has logged so far."""
         return self.server.stderr()
 
-    def _take(self, message: Any) -> None:
+    def _take(self, message: Any, arrived: float) -> None:
         if "method" not in message:
+            self.arrived[message.get("id")] = arrived
             self._responses[message.get("id")] = message
         elif "id" not in message:
             self.notifications.append(message)

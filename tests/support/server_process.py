@@ -27,6 +27,11 @@ def frame(message: Any) -> bytes:
 
 def read_message(stream: IO[bytes]) -> Any:
     """The next message, or None at the end; ValueError for anything that is no message."""
+    body = _read_body(stream)
+    return None if body is None else json.loads(body)
+
+
+def _read_body(stream: IO[bytes]) -> bytes | None:
     length = b""
     while (header := stream.readline()) != b"\r\n":
         if not header:
@@ -36,11 +41,14 @@ def read_message(stream: IO[bytes]) -> Any:
             length = value
         elif name != b"Content-Type":
             raise ValueError(f"not a header: {header!r}")
-    return json.loads(stream.read(int(length)))
+    return stream.read(int(length))
 
 
 class ServerProcess:
-    """A running command; a thread reads its messages into a queue. `popen` goes to `Popen`."""
+    """A running command; a thread reads its messages into a queue. `popen` goes to `Popen`.
+
+    The thread parses none: that would hold up who measures how long the server takes.
+    """
 
     def __init__(self, command: Sequence[str], **popen: Any) -> None:
         # Opened twice: who reads it must not move the offset at which the server writes.
@@ -52,7 +60,7 @@ class ServerProcess:
         assert self.popen.stdin is not None
         assert self.popen.stdout is not None
         self.stdin, self._stdout = self.popen.stdin, self.popen.stdout
-        self._inbox: queue.Queue[Any] = queue.Queue()
+        self._inbox: queue.Queue[tuple[bytes, float] | str] = queue.Queue()
         self._farewell = ""
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -64,18 +72,22 @@ class ServerProcess:
         except BrokenPipeError as error:
             raise self._gone("closed its stdin") from error
 
-    def next_message(self, deadline: float, what: str) -> Any:
-        """The next message, before the deadline in monotonic seconds; `what` is awaited."""
+    def next_message(self, deadline: float, what: str) -> tuple[Any, float]:
+        """The next message, before the deadline in monotonic seconds, and when all of it was there,
+        by `time.perf_counter`; `what` is awaited.
+        """
         if self._farewell:
             raise self._gone(f"{self._farewell}, while waiting for {what}")
         try:
-            message = self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))
+            found = self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))
+            if not isinstance(found, str):
+                return json.loads(found[0]), found[1]
+            self._farewell = found
         except queue.Empty:
             raise TimeoutError(f"still waiting for {what}\n{self.stderr()}") from None
-        if isinstance(message, str):
-            self._farewell = message
-            raise self._gone(f"{message}, while waiting for {what}")
-        return message
+        except ValueError as error:
+            self._farewell = f"wrote no message: {error!r}"
+        raise self._gone(f"{self._farewell}, while waiting for {what}")
 
     def stderr(self) -> str:
         """What the server has logged."""
@@ -94,8 +106,8 @@ class ServerProcess:
     def _read(self) -> None:
         farewell = "closed its stdout"
         try:
-            while (message := read_message(self._stdout)) is not None:
-                self._inbox.put(message)
+            while (body := _read_body(self._stdout)) is not None:
+                self._inbox.put((body, time.perf_counter()))
         except (OSError, ValueError) as error:
             farewell = f"wrote no message: {error!r}"
         self._inbox.put(farewell)
