@@ -27,6 +27,12 @@ def test_half_of_a_surrogate_pair_does_not_end_a_suggestion() -> None:
     assert "Give the event a new UUID" in titles
 
 
+def test_a_record_of_another_log_is_made_no_event_although_it_has_an_id() -> None:
+    log = '{"level":"info","time":"2026-05-28T14:00:00.000Z","msg":"started","id":"abc"}\n'
+    analysis = Analysis(log)
+    assert [fix for each in analysis.findings() for fix in analysis.fixes(each)] == []
+
+
 GRADED = 'EVENT{"event_type":"correctness-recorded"}'
 
 

@@ -80,6 +80,15 @@ def test_an_object_without_its_end_in_an_array_is_told_by_itself() -> None:
     assert (cut["line"], cut["message"][:10]) == (3, "unfinished")
 
 
+def test_a_comma_behind_a_record_hides_no_record_that_is_spread_over_lines() -> None:
+    first, second, third = trace(*(EXTRA % (number, number) for number in (1, 2, 3))).splitlines()
+    text = f"{first},\n{json.dumps(json.loads(second), indent=1)}\n{third},\n"
+    found = run("check", "-", "--select", "error", "--output-format", "json", stdin=text).json
+    (comma, spread) = found
+    assert (comma["line"], len(comma["places"]), spread["line"]) == (1, 1, 2)
+    assert "over several lines" in spread["message"]
+
+
 def _diagnostics(text: str) -> str:
     options = DiagnosticOptions("file:///t.jsonl", PositionEncoding.UTF16, 1000, lambda _: None)
     return DiagnosticMaker(Analysis(text), options).as_json()

@@ -56,8 +56,11 @@ def test_an_outline_says_what_happened_and_names_what_stands_out() -> None:
 
 
 def test_a_run_of_which_nothing_but_a_grade_is_known_is_told() -> None:
-    alone = "Nothing but its grade was recorded; work with another run id is of another run."
-    assert said(run_of(PASSED)) == [alone]
+    alone = "Nothing but its grade was recorded: is its run id right?"
+    for grades in ([PASSED], [graded("pass", None, None), graded("pass", "pass", None), PASSED]):
+        assert said(run_of(*grades)) == [alone]
+    with_tokens = said(run_of(event("tokens-recorded"), PASSED))
+    assert with_tokens == [alone.replace("grade", "grade and tokens")]
     for other in (SLICE, event("retro-landed"), event("round-end", verdict="fine")):
         assert said(run_of(other, PASSED))[0] == "No dispatch was recorded."
 

@@ -294,12 +294,10 @@ def _marked(finding: Finding) -> str:
 
 
 def _ends_array(finding: Finding) -> bool:
-    """Whether a bracket, or a comma, behind a record is all that is wrong."""
+    """Whether a bracket behind a record is all that is wrong."""
     problem = finding.diagnostic.problem if finding.diagnostic is not None else None
-    kind = problem.kind if problem is not None else None
-    if kind is ProblemKind.TRAILING_COMMA:
-        return finding.line.text.rstrip().endswith(",")
-    return kind is ProblemKind.TEXT_AFTER and _marked(finding) == "]"
+    is_after = problem is not None and problem.kind is ProblemKind.TEXT_AFTER
+    return is_after and _marked(finding) == "]"
 
 
 def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = False) -> Hashable:
@@ -336,7 +334,8 @@ def _slip(finding: Finding, kind: ProblemKind, *, is_array: bool) -> ProblemKind
     is_text = kind is ProblemKind.UNEXPECTED and "{" not in text and "}" not in text
     if is_part:
         return ProblemKind.ARRAY
-    return kind if kind in _AROUND or is_text else None
+    is_comma = kind is ProblemKind.TRAILING_COMMA and text.rstrip().endswith(",")
+    return kind if kind in _AROUND or is_text or is_comma else None
 
 
 def _worded(told: Told, index: Index) -> Told:

@@ -75,9 +75,10 @@ def _times(count: int) -> str:
 def _work(run: RunScore, line: LineWords) -> doc.Words:
     """How many dispatches were completed, over which time, and which stand out."""
     facts = run.facts
-    counts = [each.event_count + len(each.rejected) + len(each.unknown) for each in run.parts]
-    if run.correctness is not None and sum(counts) == 1:  # as where its id is wrong
-        return "Nothing but its grade was recorded; work with another run id is of another run."
+    has_more = any(each.work_count or each.rejected or each.unknown for each in run.parts)
+    if run.correctness is not None and not has_more:
+        feeds = "grade and tokens" if run.tokens is not None else "grade"
+        return f"Nothing but its {feeds} was recorded: is its run id right?"
     if not facts.dispatches:
         return "No dispatch was recorded."
     said = f"{facts.completed:,} of {plural(facts.dispatches, 'dispatch', 'es')} completed"

@@ -72,7 +72,8 @@ class TraceLines:
             others = caveats.uncounted_lines((each for each in lines if not each.is_rejected), path)
             return RunInFile(path, lines[0].order + 1, rejected=rejected, unknown=others)
         unknown = self._unknown_by_run
-        grade, cost = run.events(GRADE).last, run.events(COST).last
+        grades, costs = run.events(GRADE), run.events(COST)
+        grade, cost = grades.last, costs.last
         return RunInFile(
             path,
             run.lines[0].order + 1,
@@ -86,6 +87,7 @@ class TraceLines:
             unknown=tuple(sorted((*unknown.get(run_id, ()), *unknown[None]))),
             copies=tuple(line.order + 1 for line in index.repeats(run_id)),
             newest_grade=newest_grade(run),
+            work_count=len(run) - len(grades) - len(costs),
         )
 
 

@@ -1,8 +1,8 @@
 """An event is from a year in which its run was not.
 
 A `ts` before 2020 or after 2049 comes from a clock that was not set, as 1970 does, from seconds
-that were taken for milliseconds, or was made up. So does one of another year than the events around
-it: two years or more from the middle one of its run. Durations that are measured from it, and what
+that were taken for milliseconds, or was made up. So does one whose year is two or more away from
+that of the middle event of its run. Durations that are measured from it, and what
 is the latest by it, are not to be trusted.
 
 That the times of the run go back there is not said as well.

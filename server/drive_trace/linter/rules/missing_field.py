@@ -187,10 +187,10 @@ def _insertions(finding: rule.Finding) -> Fixes:
     line, diagnostic = finding.line, finding.cause
     if any(map(_may_hold_fields, undeclared(line))):
         return  # the fields may stand in there
-    missing = _missing(line, diagnostic)
-    inferred = event_with(object_on(line)) if "event_type" in diagnostic.names else None
     if not diagnostic.path and _is_foreign(line):
         return
+    missing = _missing(line, diagnostic)
+    inferred = event_with(object_on(line)) if "event_type" in diagnostic.names else None
     texts = {field.name: placeholder(field) for field in missing}
     gaps = sum(map(is_gap, missing)) - (inferred is not None)
     if inferred is not None:
@@ -212,8 +212,9 @@ def _is_foreign(line: rule.Line) -> bool:
     """Whether a record has no field of an event, but for a time: it is of another log."""
     found = {*object_on(line)}
     meant = {each.field.name for each in line.diagnostics if each.field is not None}
-    known = meant.union(*(found & each.fields.keys() for each in EVENTS.values()))
-    return bool(found) and known <= {"ts"}
+    known = set[str]().union(*(found & each.fields.keys() for each in EVENTS.values()))
+    # Other logs have an id and a time, too.
+    return bool(found) and known <= {"ts"} and meant.isdisjoint(("event_type", "project_run_id"))
 
 
 def _insertion(
