@@ -8,7 +8,7 @@
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-import { loadPyodide } from "pyodide";
+import { loadPyodide, version } from "pyodide";
 
 const folder = resolve(process.argv[2] ?? "server/wasm");
 const packages = resolve(import.meta.dirname, "../build/wasm");
@@ -20,13 +20,14 @@ for (const part of parts) {
   copyFileSync(join(pyodide, part), join(folder, "pyodide", part));
 }
 const python = await loadPyodide();
+python.globals.set("pyodide_version", version);
 for (const [there, here] of [["/from", packages], ["/to", folder]]) {
   python.FS.mkdirTree(there);
   python.FS.mount(python.FS.filesystems.NODEFS, { root: here }, there);
 }
 // Only `compare --cases`, suites and the Python API import pydantic: they say that they need Python.
 const licences = python.runPython(`
-import py_compile, re, zipfile
+import hashlib, py_compile, re, sys, zipfile
 from pathlib import Path
 
 LEFT_OUT = {"pydantic", "pydantic_core", "annotated_types", "typing_inspection", "bin", "__pycache__"}
@@ -47,9 +48,11 @@ with zipfile.ZipFile("/to/packages.zip", "w") as file:
                 py_compile.compile(str(path), "/tmp/compiled", name, True, invalidation_mode=UNCHECKED)
                 data, name = Path("/tmp/compiled").read_bytes(), name + "c"
             file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
+    told = [sys.version, pyodide_version, *((each.filename, each.CRC) for each in file.infolist())]
+    file.comment = hashlib.sha256(repr(told).encode()).hexdigest()[:16].encode()  # by which kept memories are called
 licences
 `).toJs();
-const { version, license, homepage } = JSON.parse(readFileSync(join(pyodide, "package.json"), "utf8"));
+const { license, homepage } = JSON.parse(readFileSync(join(pyodide, "package.json"), "utf8"));
 // Pyodide's package has no license file: the texts are those of packages with the same licenses.
 const mozilla = readFileSync(resolve(import.meta.dirname, "node_modules/axe-core/LICENSE"), "utf8");
 const psf = licences.find(([name]) => name.startsWith("typing_extensions"))?.[1];

@@ -17,6 +17,7 @@ const python = {
     return Uint8Array.of(1);
   },
   unpackArchive: () => { did.push("unpacks"); },
+  runPython: (program: string) => { did.push(program.includes("seed") ? "seeds" : "imports"); },
 };
 
 /** Starts a Python that does as it is told here. */
@@ -29,17 +30,17 @@ async function start(memory: Memory, like: object = {}, refused?: Uint8Array): P
 
 const nothing = { read: () => Promise.resolve(undefined), write: () => { did.push("writes"); } };
 
-test("the memory of a Python is kept as it is before anything is unpacked", async () => {
+test("the memory of a Python is kept once it has imported what it runs on", async () => {
   await start(nothing);
-  assert.deepEqual(did, ["copies its memory", "writes", "unpacks"]);
+  assert.deepEqual(did, ["unpacks", "imports", "copies its memory", "writes"]);
 });
 
 test("Python starts where its memory cannot be copied or written", async () => {
   await start(nothing, { makeMemorySnapshot: () => { throw new Error("too much"); } });
   await start({ ...nothing, write: () => Promise.reject(new Error("disk full")) });
   assert.deepEqual(did, [
-    "unpacks", "drive-trace: the memory of Python is not kept: Error: too much",
-    "copies its memory", "unpacks", "drive-trace: the memory of Python is not kept: Error: disk full",
+    "unpacks", "imports", "drive-trace: the memory of Python is not kept: Error: too much",
+    "unpacks", "imports", "copies its memory", "drive-trace: the memory of Python is not kept: Error: disk full",
   ]);
 });
 
@@ -48,15 +49,15 @@ test("Python starts, and its memory is made again, where the one that was kept i
   await start({ ...nothing, read: () => Promise.resolve(kept) });
   await start({ ...nothing, read: () => Promise.resolve(kept) }, {}, kept);
   await start({ ...nothing, read: () => Promise.reject(new Error("no access")) });
-  const anew = ["copies its memory", "writes", "unpacks"];
+  const anew = ["unpacks", "imports", "copies its memory", "writes"];
   assert.deepEqual(did, [
-    "unpacks",
+    "unpacks", "seeds",
     "drive-trace: the memory of Python is of no use, and is made again: Error: of another build", ...anew,
     "drive-trace: the memory of Python cannot be read: Error: no access", ...anew,
   ]);
 });
 
-test("a folder has the memory of one version of Pyodide, and keeps what else is in it", async () => {
+test("a folder has the memory of one version of the packages, and keeps what else is in it", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "drive-trace-"));
   await Promise.all(["compiled", "pyodide.memory", "pyodide-1.0.0.memory"].map((name) => writeFile(path.join(folder, name), "")));
   const memory = memoryIn(folder, "2.0.0");

@@ -1,6 +1,6 @@
 import type { PyodideAPI } from "pyodide";
 
-/** The memory of a Python that is ready: it takes two seconds of work to make one. */
+/** The memory of a Python that has imported what the server runs on: it takes seconds of work to make one. */
 export interface Memory {
   read(): Promise<Uint8Array | ArrayBuffer | undefined>;
   write?(memory: Uint8Array): unknown;
@@ -8,19 +8,42 @@ export interface Memory {
 
 type Load = typeof import("pyodide").loadPyodide;
 
+/** Imports for a memory: modules in Python alone, as Pyodide cannot restore compiled ones, and nothing that looks for these. */
+const imports = `
+import sys; sys.path.insert(0, "/packages")
+import decimal, hashlib, pkgutil, platform, pygls.lsp.server, shlex, tomllib, typing_extensions, urllib.parse, uuid
+sys.path.remove("/packages")
+`;
+
+/** Makes Pyodide's module. Who keeps a memory says how: a memory that has imported is larger than that of a new module. */
+export type Create = (settings: object) => Promise<{ _emscripten_resize_heap(size: number): void }>;
+
+type Options = Omit<NonNullable<Parameters<Load>[0]>, "createPyodideModule"> & { createPyodideModule?: Create };
+
 /** Starts Python with the packages that wasm.mjs has packed, from the memory that is kept, or else keeps its own. */
 export async function startPython(
-  load: Load, options: NonNullable<Parameters<Load>[0]>, packages: Uint8Array | ArrayBuffer, memory: Memory,
+  load: Load, { createPyodideModule: create, ...options }: Options, packages: Uint8Array | ArrayBuffer, memory: Memory,
 ): Promise<PyodideAPI> {
   const note = (what: string) => (error: unknown): void => { options.stderr?.(`drive-trace: the memory of Python ${what}: ${String(error)}`); };
   const kept = await memory.read().catch(note("cannot be read"));
-  let python = kept && (await load({ ...options, _loadSnapshot: kept }).catch(note("is of no use, and is made again")));
-  if (!python) {
-    const made = python = await load({ ...options, _makeSnapshot: true });
-    const write = async (): Promise<void> => { await memory.write?.(made.makeMemorySnapshot()); }; // at once: packages are no part of it
+  const createWithRoom = create && (async (settings: object): ReturnType<Create> => {
+    const module = await create(settings);
+    module._emscripten_resize_heap(kept?.byteLength ?? 0);
+    return module;
+  });
+  const start = (how: object): Promise<PyodideAPI> => load({ ...options, ...how, createPyodideModule: createWithRoom as never });
+  const restored = kept && (await start({ _loadSnapshot: kept }).catch(note("is of no use, and is made again")));
+  const python = restored ?? (await start({ _makeSnapshot: true }));
+  python.unpackArchive(new Uint8Array(packages), "zip", { extractDir: "/packages" });
+  if (restored) {
+    python.runPython("import random; random.seed()"); // or all that have this memory draw the same numbers
+  } else if (memory.write) {
+    const write = async (): Promise<void> => {
+      python.runPython(imports);
+      await memory.write?.(python.makeMemorySnapshot()); // at once: files are no part of it
+    };
     void write().catch(note("is not kept"));
   }
-  python.unpackArchive(new Uint8Array(packages), "zip", { extractDir: "/packages" });
   return python;
 }
 

@@ -12,7 +12,7 @@ import { parentPort, workerData } from "node:worker_threads";
 
 import type { PyodideAPI } from "pyodide";
 
-import { type Memory, startPython } from "./python";
+import { type Create, type Memory, startPython } from "./python";
 import { logTo, type Port, serve } from "./serving";
 
 /** Where it finds what wasm.mjs has packed, and a folder that it may write to. */
@@ -26,13 +26,16 @@ const mounted = new Set<string>();
 
 async function start({ packed, cache }: Places): Promise<PyodideAPI> {
   const indexURL = path.join(packed, "pyodide");
-  const { loadPyodide, version } = (await import(pathToFileURL(path.join(indexURL, "pyodide.mjs")).href)) as typeof import("pyodide");
-  return startPython(loadPyodide, { indexURL, ...logTo(port) }, await readFile(path.join(packed, "packages.zip")), memoryIn(cache, version));
+  const module = (name: string): Promise<unknown> => import(pathToFileURL(path.join(indexURL, name)).href);
+  const { loadPyodide } = (await module("pyodide.mjs")) as typeof import("pyodide");
+  const { default: createPyodideModule } = (await module("pyodide.asm.mjs")) as { default: Create };
+  const packages = await readFile(path.join(packed, "packages.zip"));
+  return startPython(loadPyodide, { indexURL, createPyodideModule, ...logTo(port) }, packages, memoryIn(cache, packages.toString("latin1", packages.length - 16)));
 }
 
-/** Memory in a file of a folder: the only one there, as no version of Pyodide takes that of another. */
-export function memoryIn(folder: string, version: string): Memory {
-  const name = `pyodide-${version}.memory`;
+/** Memory in a file of a folder: the only one there, as it has modules of these packages, which their archive names at its end. */
+export function memoryIn(folder: string, packages: string): Memory {
+  const name = `pyodide-${packages}.memory`;
   const kept = path.join(folder, name);
   return {
     read: async () => (existsSync(kept) ? readFile(kept) : undefined),

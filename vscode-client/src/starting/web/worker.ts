@@ -3,7 +3,7 @@
 import type { PyodideAPI } from "pyodide";
 
 import type { Told } from "../wasm/messages";
-import { startPython } from "../wasm/python";
+import { type Create, startPython } from "../wasm/python";
 import { logTo, type Port, serve } from "../wasm/serving";
 
 const scope = globalThis as unknown as Port & { importScripts: unknown; fetch: unknown; onmessage: (event: MessageEvent<Told>) => void };
@@ -29,12 +29,16 @@ async function start(parts: NonNullable<Told["begin"]>): Promise<PyodideAPI> {
   const module = (name: string): Promise<unknown> =>
     import(URL.createObjectURL(new Blob([parts.get(name) ?? ""], { type: "text/javascript" })));
   const { loadPyodide } = (await module("pyodide.mjs")) as typeof import("pyodide");
-  const { default: createPyodideModule } = (await module("pyodide.asm.mjs")) as { default: never };
+  const { default: createPyodideModule } = (await module("pyodide.asm.mjs")) as { default: Create };
   const options = { indexURL: "https://extension.invalid/", createPyodideModule, ...logTo(scope) };
-  const kept = "https://extension.invalid/pyodide.memory";
+  const packages = parts.get("packages.zip") ?? new Uint8Array();
+  const kept = `https://extension.invalid/${new TextDecoder().decode(packages.slice(-16))}.memory`;
   const memories = (): Promise<Cache> => caches.open("drive-trace");
-  return startPython(loadPyodide, options, parts.get("packages.zip") ?? new Uint8Array(), {
+  return startPython(loadPyodide, options, packages, {
     read: async () => (await (await memories()).match(kept))?.arrayBuffer(),
-    write: async (memory) => (await memories()).put(kept, new Response(new Uint8Array(memory))),
+    write: async (memory) => {
+      await caches.delete("drive-trace"); // the one of other packages
+      await (await memories()).put(kept, new Response(new Uint8Array(memory)));
+    },
   });
 }
