@@ -313,6 +313,37 @@ def test_a_run_that_came_and_went_with_its_file_is_missed(
     assert gate("--history", *others).code == 0, "whole files may be tidied up"
 
 
+@pytest.mark.parametrize("option", ["--history", "--history=main", "--since=main"])
+@pytest.mark.parametrize("text", [of("p6"), of("p2").replace('"p2"', '"new"')])
+def test_a_run_is_missed_as_another_one_is_written_over_it(
+    change: Path, text: str, option: str
+) -> None:
+    write(change, "projects/p2/trace.jsonl", text)
+    for is_first in (True, False):  # not committed, then committed
+        for ran in (run("check", option), gate(option), run("report", option)):
+            assert (ran.code, "no line is left of 1 run: p2" in ran.err) == (2, True), ran.err
+        (command,) = {*re.findall(r"git (show \S+) has it", run("check", option).out)}
+        assert git(change, *command.split()) == of("p2").strip()
+        commit(change, "over") if is_first else None
+
+
+@pytest.mark.parametrize("option", ["--history=main", "--since=main"])
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_run_that_is_asked_for_is_missed_with_its_file(
+    change: Path, is_link: bool, option: str
+) -> None:
+    path = change / "projects/p2/trace.jsonl"
+    path.unlink()
+    if is_link:
+        path.symlink_to(change.parent)  # which is in no repository
+    commit(change, "go")
+    ran = run("check", option, "--run", "p2")
+    base = git(change, "merge-base", "main", "HEAD")[:10]
+    assert f"since {base} ({option[:-5]}); git checkout {base} -- projects/p2" in ran.out
+    assert (ran.code, run("check", option, "--run", "p2-typo").code) == (2, 2)
+    assert "names none" not in ran.err
+
+
 @pytest.mark.parametrize("moved", ["", of("p2"), of("p2", "fail")])
 @pytest.mark.parametrize("option", ["--history=main", "--history"])
 def test_a_run_that_was_appended_is_missed_as_the_file_goes(

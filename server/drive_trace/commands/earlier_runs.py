@@ -59,6 +59,8 @@ class EarlierRuns:
         """What the traces hold now that somebody named."""
         self.blank: set[str] = set()
         """The paths of the traces in which nothing stands."""
+        self.recorded: set[str] = set()
+        """The runs of traces that are no more."""
         self._told: set[str] = set()
         """The runs that were told to be gone."""
 
@@ -91,8 +93,8 @@ class EarlierRuns:
         """
         recorded = dict(self._histories.gone(paths, seen()) if self._histories else ())
         for option, base in self._bases.items():
-            for path, before, was_moved in base.gone(paths, seen(), self._records):
-                where = _Place(from_here(path), base.commit_of(path), option)
+            for path, commit, before, was_moved in base.gone(paths, seen(), self._records):
+                where = _Place(from_here(path), commit, option)
                 had = dict.fromkeys(run_ids_in(before), where)
                 self.known |= had.keys()
                 if not was_moved and self._search.excluded(path) in NOBODYS:
@@ -103,6 +105,7 @@ class EarlierRuns:
                         had |= {
                             run: _Place(where.path, at, "--history") for run, at in later.items()
                         }
+                    self.recorded |= had.keys()
                     yield from self._deleted(path, where, had)
             yield from base.problems
         for path, runs in recorded.items():

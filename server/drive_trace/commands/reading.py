@@ -183,11 +183,12 @@ class Reading(finding.NotRead):
         return is_named and (self.search.since is None or run_id in self.earlier.touched)
 
     def must_name(self, run_ids: Collection[str]) -> None:
-        """Raise UsageError where ``--run`` names none of some runs: all that were read. Nobody says
-        what ``--since`` a commit was touched.
+        """Raise UsageError where ``--run`` names none of some runs: all that were read, or that a
+        commit has. Nobody says what ``--since`` a commit was touched.
         """
+        known_ids = self.earlier.recorded.union(run_ids)
         for each in self.search.runs if self.search.since is None else ():
-            if not any(fnmatchcase(run_id, each) for run_id in run_ids):
+            if not any(fnmatchcase(run_id, each) for run_id in known_ids):
                 known = first_of([*map(printable, sorted(run_ids))], MOST_NAMED)
                 what = f"--run {printable(each) or '(empty)'} names none of the runs that were read"
                 raise click.UsageError(f"{what}: {known}")
@@ -226,7 +227,7 @@ class Reading(finding.NotRead):
                 self._without_history.add(path)
                 self.note(found)
             return None
-        self.earlier.note_dropped(self.histories.lost_in(path, found))
+        self.earlier.note_dropped(self.histories.lost_in(path, found, records))
         return found
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:

@@ -130,11 +130,14 @@ class Histories:
         return self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
 
     @staticmethod
-    def lost_in(path: str, history: History) -> Iterator[tuple[str, str, str]]:
-        """The runs of a trace when commits did not leave all its lines as they were, each with the
-        path that it had and the commits that have it, the latest first. A line that is gone may be
-        of any of them.
+    def lost_in(path: str, history: History, now: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+        """The runs of a trace that HEAD has and its records now do not; and those when commits did
+        not leave all its lines as they were, as a line that is gone may be of any of them. With
+        the path that it had and the commit that has it, the latest first.
         """
+        head = history.head or ()
+        for run_id in finding.run_ids_in(head) - finding.run_ids_in(now if head else ()):
+            yield path, run_id, "HEAD"
         for each in reversed(history.versions):
             was = finding.from_here(each.old_path) if each.old_path else path
             for run_id in finding.run_ids_in(each.records) if each.lost and not each.path else ():
@@ -379,9 +382,10 @@ class Touched:
 
     def gone(
         self, folders: Sequence[str], seen: Collection[str], now: Iterable[str]
-    ) -> Iterator[tuple[str, Sequence[str], bool]]:
+    ) -> Iterator[tuple[str, str, Sequence[str], bool]]:
         """The traces in some folders that there were, and that are not among the ``seen`` ones by
-        their real paths, with the records that they had. Also whether all these are among those
+        their real paths, with the beginning of the hash of the commit, as a link may lead out of
+        its repository by now, and the records that they had. Also whether all these are among those
         that there are ``now``: such a trace was moved.
         """
         kept = set(now)
@@ -396,7 +400,8 @@ class Touched:
                 if self._differs(around.root, name, ""):
                     before = self._records(around.root, name)
                     was_moved = kept.issuperset(each for each in before if each.strip())
-                    yield str(path), before, was_moved and bool(before)
+                    commit = short_hash(self.base_in(around.root))
+                    yield str(path), commit, before, was_moved and bool(before)
 
 
 def _without(records: Iterable[str], some: Counter[str]) -> Iterator[str]:
