@@ -140,8 +140,7 @@ def check(paths: tuple[str, ...], search: finding.SearchOptions, **given: Any) -
 
     Exit code: 0 nothing found at the level of --fail-on, 1 something found, 2 some input could not
     be read, used or fixed (the rest is still checked), or is gone that a commit has (--history,
-    --since). With --fix and --diff it is about what is
-    left.
+    --since). With --fix and --diff it is about what is left.
 
     \b
     Examples:

@@ -10,16 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, NamedTuple
 
 from drive_trace.scorecard.caveats import Gone
+from drive_trace.storage import finding
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import (
-    NOBODYS,
-    SearchOptions,
-    find_traces,
-    from_here,
-    identity,
-    run_ids_in,
-    search_folder,
-)
 from drive_trace.text.spans import is_blank
 from drive_trace.text.wording import first_of, printable, shown
 
@@ -42,7 +34,7 @@ class _Place(NamedTuple):
 class EarlierRuns:
     """The runs that there were, and what is left of them; none where nobody asks."""
 
-    def __init__(self, search: SearchOptions, histories: Histories | None) -> None:
+    def __init__(self, search: finding.SearchOptions, histories: Histories | None) -> None:
         self._search, self._histories = search, histories
         bases = {"--since": search.since, "--history": histories.base if histories else None}
         self._bases = {option: base for option, base in bases.items() if base is not None}
@@ -68,7 +60,7 @@ class EarlierRuns:
         """Note what stands in a trace."""
         if self._bases or self._histories:
             self._read.append(trace.path)
-            self._now |= run_ids_in(trace.records)
+            self._now |= finding.run_ids_in(trace.records)
             if all(map(is_blank, trace.records)):
                 self.blank.add(trace.path)
 
@@ -77,15 +69,15 @@ class EarlierRuns:
         for option, base in self._bases.items():
             self._records.update(trace.records)
             if base.has(trace.path):
-                had = run_ids_in(before := base.before(trace.path))
+                had = finding.run_ids_in(before := base.before(trace.path))
                 self.known |= had
                 where = _Place(trace.path, base.commit_of(trace.path), option)
                 self._had |= dict.fromkeys(had, where)
                 if base is self._search.since:
                     changed = [*filter(str.strip, base.changed(trace.path, before, trace.records))]
-                    if not all(run_ids_in([each]) for each in changed):
+                    if not all(finding.run_ids_in([each]) for each in changed):
                         changed += trace.records
-                    self.touched |= run_ids_in(changed)
+                    self.touched |= finding.run_ids_in(changed)
 
     def gone(self, paths: Sequence[str], seen: Callable[[], Collection[str]]) -> Iterator[Problem]:
         """The traces at some paths that are no more, and what git does not tell of them; ``seen``
@@ -94,10 +86,10 @@ class EarlierRuns:
         recorded = dict(self._histories.gone(paths, seen()) if self._histories else ())
         for option, base in self._bases.items():
             for path, commit, before, was_moved in base.gone(paths, seen(), self._records):
-                where = _Place(from_here(path), commit, option)
-                had = dict.fromkeys(run_ids_in(before), where)
+                where = _Place(finding.from_here(path), commit, option)
+                had = dict.fromkeys(finding.run_ids_in(before), where)
                 self.known |= had.keys()
-                if not was_moved and self._search.excluded(path) in NOBODYS:
+                if not was_moved and self._search.excluded(path) in finding.NOBODYS:
                     later = recorded.pop(path, {})
                     if isinstance(later, Problem):
                         yield later
@@ -109,12 +101,12 @@ class EarlierRuns:
                     yield from self._deleted(path, where, had)
             yield from base.problems
         for path, runs in recorded.items():
-            if self._search.excluded(path) not in NOBODYS:
+            if self._search.excluded(path) not in finding.NOBODYS:
                 continue
             if isinstance(runs, Problem):
                 yield runs
             else:
-                self.note_dropped((from_here(path), *each) for each in runs.items())
+                self.note_dropped((finding.from_here(path), *each) for each in runs.items())
 
     def _deleted(self, path: str, base: _Place, had: Mapping[str, _Place]) -> Iterator[LeftOut]:
         """What is told of a trace that is no more, given where its runs were last."""
@@ -130,9 +122,9 @@ class EarlierRuns:
 
     def _note_around(self, path: str) -> None:
         """Note what stands in the traces around one that was deleted."""
-        folder, known = search_folder(path)[0], set(map(identity, self._read))
-        for found in find_traces([str(folder)] if folder else [], options=self._search):
-            if isinstance(found, str) and identity(found) not in known:
+        folder, known = finding.search_folder(path)[0], set(map(finding.identity, self._read))
+        for found in finding.find_traces([str(folder)] if folder else [], options=self._search):
+            if isinstance(found, str) and finding.identity(found) not in known:
                 trace = read_trace(found)
                 if isinstance(trace, TraceRecords):
                     self.note_now(trace)
@@ -168,7 +160,7 @@ def _left_out(
     runs = f"no line is left of the run{'s' * (len(run_ids) > 1)}"
     runs = f"{runs} {first_of([*map(shown, run_ids)], 3)}"
     said = [*filter(None, [what, runs if run_ids else "" if is_all else _KEPT_IN_PART])]
-    path = printable(shlex.quote(from_here(where.path)), 4096)
+    path = printable(shlex.quote(finding.from_here(where.path)), 4096)
     # What else stands in the file by now must not be lost, nor what was moved come twice.
     how = (
         f"checkout {where.commit} -- {path} restores"
