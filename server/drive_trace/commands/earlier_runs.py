@@ -47,6 +47,8 @@ class EarlierRuns:
         self._now: set[str] = set()
         self._read: list[str] = []
         """The paths of the traces in which these were found."""
+        self._searched: set[object] = set()
+        """The folders of which all traces were read: many may have been deleted in one."""
         self._records: set[str] = set()
         """What the traces hold now that somebody named."""
         self.blank: set[str] = set()
@@ -123,6 +125,9 @@ class EarlierRuns:
     def _note_around(self, path: str) -> None:
         """Note what stands in the traces around one that was deleted."""
         folder, known = finding.search_folder(path)[0], set(map(finding.identity, self._read))
+        if folder in self._searched:
+            return
+        self._searched.add(folder)
         for found in finding.find_traces([str(folder)] if folder else [], options=self._search):
             if isinstance(found, str) and finding.identity(found) not in known:
                 trace = read_trace(found)
