@@ -75,7 +75,7 @@ def _times(count: int) -> str:
 def _work(run: RunScore, line: LineWords) -> doc.Words:
     """How many dispatches were completed, over which time, and which stand out."""
     facts = run.facts
-    has_more = any(each.work_count or each.rejected or each.unknown for each in run.parts)
+    has_more = any(each.other_count or each.rejected or each.unknown for each in run.parts)
     if run.correctness is not None and not has_more:
         feeds = "grade and tokens" if run.tokens is not None else "grade"
         return f"Nothing but its {feeds} was recorded: is its run id right?"

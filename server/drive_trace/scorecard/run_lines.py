@@ -87,7 +87,7 @@ class TraceLines:
             unknown=tuple(sorted((*unknown.get(run_id, ()), *unknown[None]))),
             copies=tuple(line.order + 1 for line in index.repeats(run_id)),
             newest_grade=newest_grade(run),
-            work_count=len(run) - len(grades) - len(costs),
+            other_count=len(run) - len(grades) - len(costs),
         )
 
 

@@ -183,7 +183,7 @@ class RunInFile(Frozen, frozen=True):
     """
     newest_grade: tuple[int, str] | None = None
     """The line and ``ts`` of the file's grade with the latest moment, if it is not the last one."""
-    work_count: int = 0
+    other_count: int = 0
     """How many of its events are of no feed."""
 
 
