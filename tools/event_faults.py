@@ -17,7 +17,14 @@ from drive_trace.vocabulary import (
 )
 from drive_trace.vocabulary.declared import TraceEvent
 from drive_trace.vocabulary.declaring import DECLARED
-from drive_trace.vocabulary.registry import EventType, FieldType, ListShape, ObjectShape, Shape
+from drive_trace.vocabulary.registry import (
+    EventType,
+    FieldType,
+    ListShape,
+    ObjectShape,
+    OneOfShape,
+    Shape,
+)
 from drive_trace.vocabulary.types import Entity
 
 _ENDING = (Entity.RUN, Entity.SLICE, Entity.DISPATCH, Entity.ROUND)
@@ -62,11 +69,15 @@ def _faults_of_facts(event: EventType) -> Iterator[str]:
 def _faults_of_fields(fields: Mapping[str, FieldType], whose: str) -> Iterator[str]:
     for name, field in fields.items():
         if not field.prose:
-            yield f"{whose}.{name} has no prose: add Prose(...) with what the field means"
+            yield f"{whose}.{name} has no prose: say below it what the field means"
         if field.nullable and not field.null_means:
             yield f"{whose}.{name} may be null: add Null(...) with what that means"
         if field.null_means and not field.nullable:
             yield f"{whose}.{name} says what null means, and cannot be null: add | None"
+        shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
+        meanings = shape.meanings if isinstance(shape, OneOfShape) else {}
+        for value in (each for each in meanings if len(meanings) > 1 and not meanings[each]):
+            yield f"{whose}.{name} does not say what `{value}` means: add - `{value}`: … below it"
         for inner in _objects(field.shape):
             yield from _faults_of_fields(inner.fields, f"{whose}.{name}")
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -18,7 +14,7 @@ from drive_trace.storage import configuration, suites
 from drive_trace.storage.configuration import SEVERITIES, Configuration, Rules, SeverityWord
 from drive_trace.storage.suites import Suite
 from drive_trace.vocabulary import EVENTS, EventType
-from drive_trace.vocabulary.declaring import DECLARED
+from drive_trace.vocabulary.declaring import DECLARED, texts_below
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -104,7 +100,7 @@ def _table_schema(kind: Any) -> dict[str, Any]:
     definitions = schema.get("$defs", {})
     for name, each in definitions.items():
         table = next(getattr(m, name) for m in (configuration, suites, traced) if hasattr(m, name))
-        prose = dict(prose_of(table))
+        prose = prose_of(table)
         for key, field in each["properties"].items():
             each["properties"][key] = _of_toml(field)
             name_in_code = key.replace("-", "_")
@@ -135,14 +131,9 @@ def _of_toml(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def prose_of(table: type) -> Iterator[tuple[str, str]]:
-    """What stands below each field of a table in the code."""
-    (declared,) = ast.parse(inspect.getsource(table)).body
-    assert isinstance(declared, ast.ClassDef)
-    for field, below in pairwise(declared.body):
-        match field, below:
-            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(text))):
-                yield name, " ".join(text.split())
+def prose_of(table: type) -> dict[str, str]:
+    """What stands below each field of a table in the code, on one line."""
+    return {name: " ".join(text.split()) for name, text in texts_below(table).items()}
 
 
 def _rules_schema() -> dict[str, Any]:

@@ -33,7 +33,7 @@ _TABLE_ENDS = "<!-- end -->"
 _TEXTS = {"description": "", "markdownDescription": "", "patternErrorMessage": ".pattern"}
 """What is translated of a setting, with what its key ends in."""
 _TYPES = {bool: "boolean", int: "integer", str: "string", tuple: "array"}
-_RULES_PROSE = dict(prose_of(Settings))["rules"]
+_RULES_PROSE = prose_of(Settings)["rules"]
 
 
 class Setting(NamedTuple):
@@ -50,7 +50,7 @@ class Setting(NamedTuple):
 
 def _settings_of(table: type[msgspec.Struct], name: str) -> Iterator[Setting]:
     """Everything that is declared in a table of settings and those within it."""
-    prose = dict(prose_of(table))
+    prose = prose_of(table)
     for each in msgspec.structs.fields(table):
         full_name, default = f"{name}.{each.encode_name}", each.default
         if isinstance(default, msgspec.Struct) and each.type is not RuleSettings:

@@ -19,7 +19,6 @@ from drive_trace.vocabulary.declaring import (
     DECLARED,
     Envelope,
     Null,
-    Prose,
     event,
     fields_of,
 )
@@ -29,9 +28,9 @@ from drive_trace.vocabulary.types import Entity, Family
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(drive_trace.__file__).parent
-NOTE = 'Annotated[str, Prose("What was said last.")]'
-RETRIES = 'Annotated[declaring.Count, Prose("How often it was tried again.")]'
-SIZE = 'Annotated[declaring.Count, Prose("Huge dispatches.")]'
+NOTE = 'note: NotRequired[str]\n    """What was said last."""'
+RETRIES = 'retries: NotRequired[declaring.Count]\n    """How often it was tried again."""'
+SIZE = 'XXL: NotRequired[declaring.Count]\n    """Huge dispatches."""'
 
 
 def declared(path: Path, *changes: tuple[str, str]) -> None:
@@ -50,16 +49,13 @@ def test_optional_fields_work_everywhere(tmp_path: Path) -> None:
         copy / "vocabulary/lifecycle.py",
         ('keeps=("trigger_class", "is_mandatory_final"', ', "retries"'),
         (
-            'Prose("True exactly when `trigger_class` is `mandatory-final`."),\n    ]\n',
-            f"    note: NotRequired[{NOTE}]\n    retries: NotRequired[{RETRIES}]\n",
+            '"""True exactly when `trigger_class` is `mandatory-final`."""\n',
+            f"    {NOTE}\n    {RETRIES}\n",
         ),
     )
     declared(
         copy / "vocabulary/planning.py",
-        (
-            '    XL: Annotated[declaring.Count, Prose("Extra large dispatches.")]\n',
-            f"    XXL: NotRequired[{SIZE}]\n",
-        ),
+        ('    """Extra large dispatches."""\n', f"    {SIZE}\n"),
     )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "tests/declaring/with_optional_fields.py"],
@@ -134,14 +130,16 @@ class Nullable(Envelope):
     """It may be null."""
 
     event_type: Literal["nullable"]  # type: ignore[misc]
-    note: NotRequired[Annotated[str | None, Prose("What was said.")]]
+    note: NotRequired[str | None]
+    """What was said."""
 
 
 class NeverNull(Envelope):
     """It cannot be null."""
 
     event_type: Literal["never-null"]  # type: ignore[misc]
-    note: NotRequired[Annotated[str, Prose("What was said."), Null("nothing was said")]]
+    note: NotRequired[Annotated[str, Null("nothing was said")]]
+    """What was said."""
 
 
 class Part(TypedDict):
@@ -152,7 +150,19 @@ class Parted(Envelope):
     """It has a part without prose."""
 
     event_type: Literal["parted"]  # type: ignore[misc]
-    part: NotRequired[Annotated[list[Part], Prose("Its parts.")]]
+    part: NotRequired[list[Part]]
+    """Its parts."""
+
+
+class Vague(Envelope):
+    """It does not say what each of its values means."""
+
+    event_type: Literal["vague"]  # type: ignore[misc]
+    note: NotRequired[Literal["a", "b"]]
+    """What was said.
+
+    - `a`: one of them
+    """
 
 
 class Silent(Envelope):
@@ -163,14 +173,16 @@ class Noted(Envelope):
     """Somebody took a note."""
 
     event_type: Literal["noted"]  # type: ignore[misc]
-    note: NotRequired[Annotated[str, Prose("What was said.")]]
+    note: NotRequired[str]
+    """What was said."""
 
 
 class Shown(Envelope):
     """Somebody showed something."""
 
     event_type: Literal["shown"]  # type: ignore[misc]
-    note: Annotated[str, Prose("What was said.")]
+    note: str
+    """What was said."""
 
 
 class Again(Envelope):
@@ -183,16 +195,18 @@ class Graded(Envelope):
     """It has the name of the grades, and other fields."""
 
     event_type: Literal["correctness-recorded"]  # type: ignore[misc]
-    docs: Annotated[str, Prose("How its docs were judged.")]
+    docs: str
+    """How its docs were judged."""
 
 
 @pytest.mark.parametrize(
     ("cls", "facts", "said"),
     [
-        (Unexplained, {}, "Unexplained.note has no prose: add Prose"),
+        (Unexplained, {}, "Unexplained.note has no prose: say below it"),
         (Nullable, {}, "Nullable.note may be null: add Null"),
         (NeverNull, {}, "NeverNull.note says what null means, and cannot be null: add | None"),
-        (Parted, {}, "Parted.part.note has no prose: add Prose"),
+        (Parted, {}, "Parted.part.note has no prose: say below it"),
+        (Vague, {}, "Vague.note does not say what `b` means: add"),
         (Silent, {}, "Silent has no docstring"),
         (Shown, {}, "Shown shows no `note`: add it to the example"),
         (Noted, {"example": {"note": "a"}}, "Noted shows `note`, which is optional: leave it out"),
@@ -223,11 +237,13 @@ class Nameless(Envelope):
 class Bare(TypedDict):
     """It has no fields but its own."""
 
-    event_type: Annotated[Literal["bare"], Prose("Its name.")]
+    event_type: Literal["bare"]
+    """Its name."""
 
 
 class Unsupported(TypedDict):
-    note: Annotated[bytes, Prose("What was said.")]
+    note: bytes
+    """What was said."""
 
 
 @pytest.mark.parametrize("cls", [Nameless, Bare])

@@ -3,11 +3,21 @@
 from typing import Annotated, Literal
 
 from drive_trace.vocabulary import declaring, types
-from drive_trace.vocabulary.declaring import Envelope, Null, Prose, event
+from drive_trace.vocabulary.declaring import Envelope, Null, event
 from drive_trace.vocabulary.types import Entity, Family
 
 _DISPATCH = "77ce3f13-a067-4f13-a4e0-93dbae3137ae"
 _ROUND = "5cd5061c-9c5f-419e-834c-1b69573ac59a"
+
+
+class _OfDispatch(Envelope):
+    dispatch_id: Annotated[str, declaring.Names(Entity.DISPATCH)]
+    """The dispatch this event belongs to (UUID)."""
+
+
+class _OfRound(_OfDispatch):
+    round_id: Annotated[str, declaring.Names(Entity.ROUND)]
+    """The round this event belongs to (UUID)."""
 
 
 @event(
@@ -28,27 +38,19 @@ class DispatchStart(Envelope):
 
     event_type: Literal["dispatch-start"]  # type: ignore[misc]
     dispatch_id: Annotated[
-        declaring.DispatchId,
-        declaring.Written(types.Form.UUID),
-        Prose("Names the dispatch that starts (UUID)."),
+        str, declaring.Names(Entity.DISPATCH), declaring.Written(types.Form.UUID)
     ]
-    dispatch_name: Annotated[
-        str, Prose("What people call the dispatch, such as `implementer D1 R1`.")
-    ]
-    subagent_type: Annotated[
-        str, Prose("The kind of sub-agent delegated to, such as `generalPurpose`.")
-    ]
-    model: Annotated[
-        str | None,
-        Prose("The model that the sub-agent runs on, or null."),
-        Null("the model was not recorded"),
-    ]
+    """Names the dispatch that starts (UUID)."""
+    dispatch_name: str
+    """What people call the dispatch, such as `implementer D1 R1`."""
+    subagent_type: str
+    """The kind of sub-agent delegated to, such as `generalPurpose`."""
+    model: Annotated[str | None, Null("the model was not recorded")]
+    """The model that the sub-agent runs on, or null."""
     parent_dispatch_id: Annotated[
-        str | None,
-        declaring.Names(Entity.DISPATCH),
-        Prose("The earlier dispatch that this one resumes, or null."),
-        Null("no earlier dispatch is resumed"),
+        str | None, declaring.Names(Entity.DISPATCH), Null("no earlier dispatch is resumed")
     ]
+    """The earlier dispatch that this one resumes, or null."""
 
 
 @event(
@@ -58,25 +60,19 @@ class DispatchStart(Envelope):
     keeps=("result", "wall_clock_ms"),
     example={"dispatch_id": _DISPATCH, "result": "completed", "wall_clock_ms": 1_680_000},
 )
-class DispatchEnd(Envelope):
+class DispatchEnd(_OfDispatch):
     """A dispatch is over. Emitted when the sub-agent has returned for the last time."""
 
     event_type: Literal["dispatch-end"]  # type: ignore[misc]
-    dispatch_id: declaring.DispatchId
-    result: Annotated[
-        str,
-        declaring.OneOf(
-            ("completed", "the sub-agent delivered"),
-            ("failed", "the sub-agent could not deliver"),
-            ("aborted", "the dispatch was stopped before it could deliver"),
-        ),
-        declaring.IsOutcome(),
-        Prose("How the dispatch ended."),
-    ]
-    wall_clock_ms: Annotated[
-        declaring.Milliseconds,
-        Prose("How long the dispatch took: this event's `ts` minus its start's."),
-    ]
+    result: Annotated[Literal["completed", "failed", "aborted"], declaring.IsOutcome()]
+    """How the dispatch ended.
+
+    - `completed`: the sub-agent delivered
+    - `failed`: the sub-agent could not deliver
+    - `aborted`: the dispatch was stopped before it could deliver
+    """
+    wall_clock_ms: declaring.Milliseconds
+    """How long the dispatch took: this event's `ts` minus its start's."""
 
 
 @event(
@@ -86,19 +82,14 @@ class DispatchEnd(Envelope):
     keeps=("round_number",),
     example={"dispatch_id": _DISPATCH, "round_id": _ROUND, "round_number": 1},
 )
-class RoundStart(Envelope):
+class RoundStart(_OfDispatch):
     """One round of a dispatch begins: implement, review, triage."""
 
     event_type: Literal["round-start"]  # type: ignore[misc]
-    dispatch_id: declaring.DispatchId
-    round_id: Annotated[
-        declaring.RoundId,
-        declaring.Written(types.Form.UUID),
-        Prose("Names the round that starts (UUID)."),
-    ]
-    round_number: Annotated[
-        declaring.Ordinal, Prose("The round's place in its dispatch, counted from 1.")
-    ]
+    round_id: Annotated[str, declaring.Names(Entity.ROUND), declaring.Written(types.Form.UUID)]
+    """Names the round that starts (UUID)."""
+    round_number: declaring.Ordinal
+    """The round's place in its dispatch, counted from 1."""
 
 
 @event(
@@ -114,28 +105,25 @@ class RoundStart(Envelope):
         "wall_clock_ms": 1_260_000,
     },
 )
-class RoundEnd(Envelope):
+class RoundEnd(_OfRound):
     """A round is over. Emitted when its findings are triaged and it is known what comes next."""
 
     event_type: Literal["round-end"]  # type: ignore[misc]
-    dispatch_id: declaring.DispatchId
-    round_id: declaring.RoundId
     verdict: Annotated[
-        str,
-        declaring.OneOf(
-            ("satisfied", "the work is accepted; the dispatch can end"),
-            ("another-round-needed", "findings remain; the dispatch goes another round"),
-            ("escalating-to-user", "a person has to decide"),
-            ("stop-condition", "a stop condition was met; the dispatch ends unaccepted"),
-        ),
+        Literal["satisfied", "another-round-needed", "escalating-to-user", "stop-condition"],
         declaring.IsOutcome(),
-        Prose("What the round's review decided."),
     ]
-    findings_filed: Annotated[declaring.Count, Prose("How many findings the review filed.")]
-    wall_clock_ms: Annotated[
-        declaring.Milliseconds,
-        Prose("How long the round took: this event's `ts` minus its start's."),
-    ]
+    """What the round's review decided.
+
+    - `satisfied`: the work is accepted; the dispatch can end
+    - `another-round-needed`: findings remain; the dispatch goes another round
+    - `escalating-to-user`: a person has to decide
+    - `stop-condition`: a stop condition was met; the dispatch ends unaccepted
+    """
+    findings_filed: declaring.Count
+    """How many findings the review filed."""
+    wall_clock_ms: declaring.Milliseconds
+    """How long the round took: this event's `ts` minus its start's."""
 
 
 @event(
@@ -151,25 +139,21 @@ class RoundEnd(Envelope):
         "brief_disposition": "initial",
     },
 )
-class BriefIssued(Envelope):
+class BriefIssued(_OfRound):
     """A brief is handed to the sub-agent. Emitted between round-start and the delegation."""
 
     event_type: Literal["brief-issued"]  # type: ignore[misc]
-    dispatch_id: declaring.DispatchId
-    round_id: declaring.RoundId
-    brief_byte_length: Annotated[declaring.Bytes, Prose("The brief's length.")]
-    brief_content_hash: Annotated[
-        str, declaring.Written(types.Form.HASH), Prose("The brief's sha256, in hexadecimal.")
-    ]
-    brief_disposition: Annotated[
-        str,
-        declaring.OneOf(
-            ("initial", "the first brief of the dispatch"),
-            ("reissue", "the same content as an earlier brief of the dispatch"),
-            ("amended", "different content from every earlier brief of the dispatch"),
-        ),
-        Prose("How the brief relates to the earlier briefs of its dispatch."),
-    ]
+    brief_byte_length: declaring.Bytes
+    """The brief's length."""
+    brief_content_hash: Annotated[str, declaring.Written(types.Form.HASH)]
+    """The brief's sha256, in hexadecimal."""
+    brief_disposition: Literal["initial", "reissue", "amended"]
+    """How the brief relates to the earlier briefs of its dispatch.
+
+    - `initial`: the first brief of the dispatch
+    - `reissue`: the same content as an earlier brief of the dispatch
+    - `amended`: different content from every earlier brief of the dispatch
+    """
 
 
 BuildLoopEvent = DispatchStart | DispatchEnd | RoundStart | RoundEnd | BriefIssued

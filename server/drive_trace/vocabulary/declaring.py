@@ -2,12 +2,19 @@
 pydantic: see :mod:`drive_trace.vocabulary`.
 
 The annotation of a field has every fact about it: its type and limits, whether
-it may be null, its prose, its unit, its allowed values with their meanings, and
-which entity it names. Validation, hover, quick fixes, JSON Schema and docs all
-read it from there.
+it may be null, its unit, its allowed values, and which entity it names. The
+text below it says what it means, in Markdown, and then what each allowed value
+means. Validation, hover, quick fixes, JSON Schema and docs all read it from there.
 """
 
+import ast
+import inspect
+import re
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from itertools import pairwise
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin
 
@@ -18,25 +25,6 @@ from typing_extensions import TypedDict, is_typeddict
 from drive_trace.vocabulary import registry
 from drive_trace.vocabulary.registry import ALWAYS_KEPT, EventType, FieldType, Shape
 from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE, Entity, Family, Form, Reference
-
-
-class Prose(msgspec.Struct, frozen=True):
-    """What a field means, in Markdown."""
-
-    prose: str
-
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        return {**handler(schema), "description": self.prose}
-
-
-class OneOf:
-    """A string restricted to some, each given with what it means."""
-
-    def __init__(self, *meanings: tuple[str, str]) -> None:
-        self.meanings: Mapping[str, str] = dict(meanings)
-
-    def __get_pydantic_core_schema__(self, *_: object) -> Any:
-        return {"type": "literal", "expected": list(self.meanings)}
 
 
 class Names(msgspec.Struct, frozen=True):
@@ -97,15 +85,6 @@ Milliseconds = Annotated[Count, Unit("milliseconds")]
 Bytes = Annotated[Count, Unit("bytes")]
 Tokens = Annotated[Count, Unit("tokens")]
 
-DispatchId = Annotated[
-    str, Names(Entity.DISPATCH), Prose("The dispatch this event belongs to (UUID).")
-]
-RoundId = Annotated[str, Names(Entity.ROUND), Prose("The round this event belongs to (UUID).")]
-SliceSlug = Annotated[
-    str,
-    Names(Entity.SLICE),
-    Prose("The slice's short name, as its folder under `slices/` is called."),
-]
 ArtifactPath = Annotated[str, Names(Entity.PATH), Written(Form.PATH)]
 
 
@@ -117,43 +96,29 @@ class Envelope(TypedDict):
     the payload follows.
     """
 
-    event_id: Annotated[
-        str,
-        Names(Entity.EVENT),
-        Written(Form.UUID),
-        Prose("Identifies this one event; a UUID v4, unique in the trace."),
-    ]
-    schema_version: Annotated[
-        Literal["1"], Prose('The vocabulary\'s version: exactly the string `"1"`.')
-    ]
-    ts: Annotated[
-        str,
-        Written(Form.TIMESTAMP),
-        Prose(
-            "The wall clock when the event was emitted: ISO 8601 in UTC, "
-            "such as `2026-05-28T14:00:00.000Z`."
-        ),
-    ]
-    project_run_id: Annotated[
-        str,
-        Names(Entity.RUN),
-        Prose(
-            "The run this event belongs to: a project's slug, `orphan-<slice>` or "
-            "`direct-<ISO time>`. The scorecard is computed per run."
-        ),
-    ]
-    orchestrator_agent_id: Annotated[
-        str | None,
-        Prose("The orchestrator's session, or null where it is not known."),
-        Null("the session is not known"),
-    ]
-    event_type: Annotated[str, Prose("Which of the vocabulary's events this is.")]
+    event_id: Annotated[str, Names(Entity.EVENT), Written(Form.UUID)]
+    """Identifies this one event; a UUID v4, unique in the trace."""
+    schema_version: Literal["1"]
+    """The vocabulary's version: exactly the string `"1"`."""
+    ts: Annotated[str, Written(Form.TIMESTAMP)]
+    """The wall clock when the event was emitted: ISO 8601 in UTC, such as
+    `2026-05-28T14:00:00.000Z`.
+    """
+    project_run_id: Annotated[str, Names(Entity.RUN)]
+    """The run this event belongs to: a project's slug, `orphan-<slice>` or `direct-<ISO time>`. The
+    scorecard is computed per run.
+    """
+    orchestrator_agent_id: Annotated[str | None, Null("the session is not known")]
+    """The orchestrator's session, or null where it is not known."""
+    event_type: str
+    """Which of the vocabulary's events this is."""
 
 
 # Declarations
 
 
 _T = TypeVar("_T", bound=type)
+_MEANING = re.compile(r"^- `(.*?)`: (.*)$", re.MULTILINE)
 DECLARED: list[tuple[type, EventType]] = []
 """Every event with the TypedDict that declares it, which pydantic reads, in their order."""
 
@@ -191,10 +156,21 @@ def event(
             **facts,
         )
         DECLARED.append((cls, declared))
-        cls.__pydantic_config__ = {"title": name, "strict": True}  # type: ignore[attr-defined]
+        in_schema(cls, fields, title=name)
         return cls
 
     return declare
+
+
+def in_schema(cls: Any, fields: Mapping[str, FieldType], **config: Any) -> None:
+    """Have pydantic read a TypedDict strictly, and its JSON Schema say what each field means."""
+
+    def describe(schema: dict[str, Any]) -> None:
+        for name, each in schema["properties"].items():
+            if name != "event_type":
+                each["description"] = fields[name].prose
+
+    cls.__pydantic_config__ = {"strict": True, "json_schema_extra": describe, **config}
 
 
 def fields_of(
@@ -204,39 +180,68 @@ def fields_of(
     its prose. Raises TypeError for a type that is none of a field.
     """
     inherited = Envelope.__annotations__ if narrowed else {}
-    fields: dict[str, FieldType] = {}
+    fields, texts = dict[str, FieldType](), texts_below(cls)
     for name, hint in cls.__annotations__.items():
         if inherited.get(name) is hint:
             fields[name] = narrowed[name]
         else:
-            shape, facts = _read(hint, f"{cls.__name__}.{name}")
-            prose = narrowed[name].prose if name in narrowed else ""
-            fields[name] = FieldType(name, shape=shape, **{"prose": prose, **facts})
+            text = texts.get(name, "")
+            shape, facts = _read(hint, f"{cls.__name__}.{name}", "" if name in narrowed else text)
+            fields[name] = FieldType(name, shape=shape, prose=_prose(text), **facts)
     return fields
 
 
-def _read(hint: Any, where: str) -> tuple[Shape, dict[str, Any]]:
+def texts_below(cls: type) -> dict[str, str]:
+    """What stands in the code below each field of a class, and of TypedDicts that it extends."""
+    found: dict[str, str] = {}
+    for base in filter(is_typeddict, getattr(cls, "__orig_bases__", ())):
+        found |= texts_below(base)
+    return {**found, **_texts_in(cls.__module__).get(cls.__name__, {})}
+
+
+@cache
+def _texts_in(module: str) -> Mapping[str, Mapping[str, str]]:
+    code = ""
+    with suppress(OSError):  # as where only bytecode is installed
+        code = inspect.getsource(sys.modules[module])
+    classes = (each for each in ast.parse(code).body if isinstance(each, ast.ClassDef))
+    return {
+        each.name: {
+            field.target.id: inspect.cleandoc(str(below.value.value))
+            for field, below in pairwise(each.body)
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+            if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        }
+        for each in classes
+    }
+
+
+def _prose(text: str) -> str:
+    return " ".join(text.partition("\n\n- ")[0].split())
+
+
+def _read(hint: Any, where: str, text: str = "") -> tuple[Shape, dict[str, Any]]:
     """A shape, and what the layers around it say: what an outer one says holds."""
     facts: dict[str, Any] = {}
     while (origin := get_origin(hint)) in (Annotated, NotRequired, Union, UnionType):
         if origin is Annotated:
             hint, *notes = get_args(hint)
             for note in reversed(notes):
-                said = asdict(note) if isinstance(note, msgspec.Struct) else vars(note)
-                facts = {**said, **facts}
+                facts = {**asdict(note), **facts}
         elif origin is NotRequired:
             (hint,) = get_args(hint)
             facts["is_required"] = False
         else:
             (hint,) = (part for part in get_args(hint) if part is not NoneType)
             facts["nullable"] = True
-    minimum, form, meanings = (facts.pop(each, None) for each in ("minimum", "form", "meanings"))
-    if meanings is not None:
-        return registry.OneOfShape(meanings), facts
+    minimum, form = (facts.pop(each, None) for each in ("minimum", "form"))
     if origin is Literal:
-        return registry.OneOfShape(dict.fromkeys(get_args(hint), facts.get("prose", ""))), facts
+        known, of_one = dict(_MEANING.findall(text)), _prose(text) * (len(get_args(hint)) == 1)
+        return registry.OneOfShape(
+            {each: known.get(each, of_one) for each in get_args(hint)}
+        ), facts
     if origin is list:
-        return registry.ListShape(_read(get_args(hint)[0], where)[0]), facts
+        return registry.ListShape(_read(get_args(hint)[0], where, text)[0]), facts
     if is_typeddict(hint):
         return registry.ObjectShape(fields_of(hint)), facts
     shapes: dict[object, Shape] = {

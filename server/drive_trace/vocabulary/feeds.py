@@ -2,22 +2,10 @@
 
 from typing import Annotated, Literal
 
-from drive_trace.vocabulary.declaring import (
-    Envelope,
-    IsOutcome,
-    Null,
-    OneOf,
-    Prose,
-    Tokens,
-    event,
-)
+from drive_trace.vocabulary.declaring import Envelope, IsOutcome, Null, Tokens, event
 from drive_trace.vocabulary.types import Family
 
-Outcome = Annotated[
-    str,
-    OneOf(("pass", "the check ran and passed"), ("fail", "the check ran and failed")),
-    IsOutcome(),
-]
+Outcome = Annotated[Literal["pass", "fail"], IsOutcome()]
 Component = Annotated[Outcome | None, Null("not recorded, so that the verdict cannot be computed")]
 TokenCount = Annotated[Tokens | None, Null("not known, which is not 0")]
 
@@ -40,16 +28,14 @@ class TokensRecorded(Envelope):
     """
 
     event_type: Literal["tokens-recorded"]  # type: ignore[misc]
-    input_tokens: Annotated[TokenCount, Prose("Tokens read by the models; null where not known.")]
-    output_tokens: Annotated[
-        TokenCount, Prose("Tokens written by the models; null where not known.")
-    ]
-    cache_read_tokens: Annotated[
-        TokenCount, Prose("Tokens read from the cache; null where not known.")
-    ]
-    cache_write_tokens: Annotated[
-        TokenCount, Prose("Tokens written to the cache; null where not known.")
-    ]
+    input_tokens: TokenCount
+    """Tokens read by the models; null where not known."""
+    output_tokens: TokenCount
+    """Tokens written by the models; null where not known."""
+    cache_read_tokens: TokenCount
+    """Tokens read from the cache; null where not known."""
+    cache_write_tokens: TokenCount
+    """Tokens written to the cache; null where not known."""
 
 
 @event(
@@ -63,14 +49,24 @@ class CorrectnessRecorded(Envelope):
     """
 
     event_type: Literal["correctness-recorded"]  # type: ignore[misc]
-    mechanical: Annotated[
-        Component, Prose("The mechanical gates: type check, tests, lint. Null: not recorded.")
-    ]
-    qa: Annotated[Component, Prose("The QA run. Null: not recorded.")]
-    intent: Annotated[
-        Component,
-        Prose("The judge's verdict on whether the work does what was meant. Null: not recorded."),
-    ]
+    mechanical: Component
+    """The mechanical gates: type check, tests, lint. Null: not recorded.
+
+    - `pass`: the check ran and passed
+    - `fail`: the check ran and failed
+    """
+    qa: Component
+    """The QA run. Null: not recorded.
+
+    - `pass`: the check ran and passed
+    - `fail`: the check ran and failed
+    """
+    intent: Component
+    """The judge's verdict on whether the work does what was meant. Null: not recorded.
+
+    - `pass`: the check ran and passed
+    - `fail`: the check ran and failed
+    """
 
 
 FeedEvent = TokensRecorded | CorrectnessRecorded

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from drive_trace.vocabulary import declaring, types
-from drive_trace.vocabulary.declaring import Envelope, Null, Prose, event
+from drive_trace.vocabulary.declaring import Envelope, Null, event
 from drive_trace.vocabulary.types import Entity, Family
 
 
@@ -23,16 +23,16 @@ class ProjectStarted(Envelope):
     """A project begins."""
 
     event_type: Literal["project-started"]  # type: ignore[misc]
-    project_slug: Annotated[str, Prose("The project's short name, as its folder is called.")]
-    origin: Annotated[
-        str,
-        declaring.OneOf(
-            ("new-project", "triage called for a project from the start"),
-            ("promote", "a smaller piece of work grew into a project"),
-        ),
-        Prose("How the project came about."),
-    ]
-    has_linear_project: Annotated[bool, Prose("Whether the project has a counterpart in Linear.")]
+    project_slug: str
+    """The project's short name, as its folder is called."""
+    origin: Literal["new-project", "promote"]
+    """How the project came about.
+
+    - `new-project`: triage called for a project from the start
+    - `promote`: a smaller piece of work grew into a project
+    """
+    has_linear_project: bool
+    """Whether the project has a counterpart in Linear."""
 
 
 @event(
@@ -47,19 +47,23 @@ class ProjectClosed(Envelope):
 
     event_type: Literal["project-closed"]  # type: ignore[misc]
     dod_status: Annotated[
-        str,
-        declaring.OneOf(
-            ("all-met", "every item of the definition of done is met"),
-            ("some-deferred", "some items were put off to later work"),
-            ("some-cancelled", "some items were dropped"),
-        ),
-        declaring.IsOutcome(),
-        Prose("What became of the project's definition of done."),
+        Literal["all-met", "some-deferred", "some-cancelled"], declaring.IsOutcome()
     ]
-    slices_completed: Annotated[declaring.Count, Prose("How many slices were completed.")]
-    final_retro_done: Annotated[
-        bool, declaring.IsOutcome(), Prose("Whether the mandatory final retro has been held.")
-    ]
+    """What became of the project's definition of done.
+
+    - `all-met`: every item of the definition of done is met
+    - `some-deferred`: some items were put off to later work
+    - `some-cancelled`: some items were dropped
+    """
+    slices_completed: declaring.Count
+    """How many slices were completed."""
+    final_retro_done: Annotated[bool, declaring.IsOutcome()]
+    """Whether the mandatory final retro has been held."""
+
+
+class _OfSlice(Envelope):
+    slice_slug: Annotated[str, declaring.Names(Entity.SLICE)]
+    """The slice's short name, as its folder under `slices/` is called."""
 
 
 @event(
@@ -70,20 +74,16 @@ class ProjectClosed(Envelope):
     leads_to=("spec-authored",),
     example={"slice_slug": "retry-queue", "slice_index": 1, "linear_ref": "SHOP-214"},
 )
-class SliceStarted(Envelope):
+class SliceStarted(_OfSlice):
     """Work on a slice begins. A slice delivers one pull request."""
 
     event_type: Literal["slice-started"]  # type: ignore[misc]
-    slice_slug: declaring.SliceSlug
-    slice_index: Annotated[
-        declaring.Ordinal, Prose("The slice's place in its project, counted from 1.")
-    ]
+    slice_index: declaring.Ordinal
+    """The slice's place in its project, counted from 1."""
     linear_ref: Annotated[
-        str | None,
-        declaring.Refers(types.Reference.TICKET),
-        Prose("The slice's Linear ticket, or null."),
-        Null("it has no ticket"),
+        str | None, declaring.Refers(types.Reference.TICKET), Null("it has no ticket")
     ]
+    """The slice's Linear ticket, or null."""
 
 
 @event(
@@ -94,26 +94,20 @@ class SliceStarted(Envelope):
     leads_to=("health-check-fired",),
     example={"slice_slug": "retry-queue", "result": "merged", "pr_ref": "#481"},
 )
-class SliceCompleted(Envelope):
+class SliceCompleted(_OfSlice):
     """Work on a slice is over."""
 
     event_type: Literal["slice-completed"]  # type: ignore[misc]
-    slice_slug: declaring.SliceSlug
-    result: Annotated[
-        str,
-        declaring.OneOf(
-            ("merged", "its pull request was merged"),
-            ("abandoned", "it was given up"),
-        ),
-        declaring.IsOutcome(),
-        Prose("How the slice ended."),
-    ]
+    result: Annotated[Literal["merged", "abandoned"], declaring.IsOutcome()]
+    """How the slice ended.
+
+    - `merged`: its pull request was merged
+    - `abandoned`: it was given up
+    """
     pr_ref: Annotated[
-        str | None,
-        declaring.Refers(types.Reference.PULL_REQUEST),
-        Prose("The slice's pull request, or null."),
-        Null("it has no pull request"),
+        str | None, declaring.Refers(types.Reference.PULL_REQUEST), Null("it has no pull request")
     ]
+    """The slice's pull request, or null."""
 
 
 @event(
@@ -132,34 +126,29 @@ class HealthCheckFired(Envelope):
     """The project was checked for drift between its plans and what is being built."""
 
     event_type: Literal["health-check-fired"]  # type: ignore[misc]
-    cadence: Annotated[
-        str,
-        declaring.OneOf(
-            ("opening-rollup", "at the start of the project"),
-            ("per-slice-merge", "after a slice was merged"),
-            ("closing-rollup", "at the end of the project"),
-            ("session-bookend", "at the start or end of a working session"),
-            ("trigger-fired", "because something called for it"),
-        ),
-        Prose("What made the check fire."),
+    cadence: Literal[
+        "opening-rollup", "per-slice-merge", "closing-rollup", "session-bookend", "trigger-fired"
     ]
-    drift_signal_count: Annotated[declaring.Count, Prose("How many signs of drift were found.")]
-    max_drift_severity: Annotated[
-        str,
-        declaring.OneOf(
-            ("none", "no drift (exactly when the count is 0)"),
-            ("low", "drift that can wait"),
-            ("medium", "drift to deal with soon"),
-            ("high", "drift to deal with before going on"),
-        ),
-        declaring.IsOutcome(),
-        Prose("How serious the worst sign was."),
-    ]
-    recommended_next: Annotated[
-        str | None,
-        Prose("What the check recommends to do next, or null."),
-        Null("it recommends nothing"),
-    ]
+    """What made the check fire.
+
+    - `opening-rollup`: at the start of the project
+    - `per-slice-merge`: after a slice was merged
+    - `closing-rollup`: at the end of the project
+    - `session-bookend`: at the start or end of a working session
+    - `trigger-fired`: because something called for it
+    """
+    drift_signal_count: declaring.Count
+    """How many signs of drift were found."""
+    max_drift_severity: Annotated[Literal["none", "low", "medium", "high"], declaring.IsOutcome()]
+    """How serious the worst sign was.
+
+    - `none`: no drift (exactly when the count is 0)
+    - `low`: drift that can wait
+    - `medium`: drift to deal with soon
+    - `high`: drift to deal with before going on
+    """
+    recommended_next: Annotated[str | None, Null("it recommends nothing")]
+    """What the check recommends to do next, or null."""
 
 
 @event(
@@ -177,35 +166,32 @@ class RetroLanded(Envelope):
     """What was learnt in a retro has been written down where it will be found."""
 
     event_type: Literal["retro-landed"]  # type: ignore[misc]
-    trigger_class: Annotated[
-        str,
-        declaring.OneOf(
-            ("dispatch-failure", "a dispatch failed"),
-            ("drift-event", "drift was found"),
-            ("scope-shift-escapee", "a shift of scope went unnoticed"),
-            ("wip-inspection-finding", "an inspection of work in progress found something"),
-            ("operator-flagged-surprise", "the operator was surprised"),
-            ("mandatory-final", "the retro that every project ends with"),
-        ),
-        Prose("What the retro was held for."),
+    trigger_class: Literal[
+        "dispatch-failure",
+        "drift-event",
+        "scope-shift-escapee",
+        "wip-inspection-finding",
+        "operator-flagged-surprise",
+        "mandatory-final",
     ]
-    landing_surfaces: Annotated[
-        list[
-            Annotated[
-                str,
-                declaring.OneOf(
-                    ("canonical-skill", "a skill that every project uses"),
-                    ("project-context-readme", "the project's own context file"),
-                    ("adr", "an architecture decision record"),
-                ),
-            ]
-        ],
-        Prose("Where the lessons were written down."),
-    ]
-    is_mandatory_final: Annotated[
-        bool,
-        Prose("True exactly when `trigger_class` is `mandatory-final`."),
-    ]
+    """What the retro was held for.
+
+    - `dispatch-failure`: a dispatch failed
+    - `drift-event`: drift was found
+    - `scope-shift-escapee`: a shift of scope went unnoticed
+    - `wip-inspection-finding`: an inspection of work in progress found something
+    - `operator-flagged-surprise`: the operator was surprised
+    - `mandatory-final`: the retro that every project ends with
+    """
+    landing_surfaces: list[Literal["canonical-skill", "project-context-readme", "adr"]]
+    """Where the lessons were written down.
+
+    - `canonical-skill`: a skill that every project uses
+    - `project-context-readme`: the project's own context file
+    - `adr`: an architecture decision record
+    """
+    is_mandatory_final: bool
+    """True exactly when `trigger_class` is `mandatory-final`."""
 
 
 LifecycleEvent = (

@@ -5,78 +5,77 @@ from typing import Annotated, Literal
 from typing_extensions import TypedDict
 
 from drive_trace.vocabulary import declaring, types
-from drive_trace.vocabulary.declaring import Envelope, Null, Prose, event
+from drive_trace.vocabulary.declaring import Envelope, Null, event
 from drive_trace.vocabulary.types import Family
 
-_SPEC_REASONS = {
-    "falsified-assumption": "something taken for granted turned out false",
-    "new-edge-case": "a case came up that was not covered",
-    "scope-shift": "the scope changed",
-    "operator-correction": "the operator corrected it",
-    "replan-from-discussion": "a discussion led to another plan",
-}
-_PLAN_REASONS = {
-    **_SPEC_REASONS,
-    "dispatch-resize": "a dispatch was given another size",
-    "dispatch-added": "a dispatch was added",
-    "dispatch-removed": "a dispatch was removed",
-}
-
-Kind = Annotated[
-    str,
-    declaring.OneOf(("project", "covers a whole project"), ("slice", "covers one slice")),
+Kind = Literal["project", "slice"]
+SpecReason = Literal[
+    "falsified-assumption",
+    "new-edge-case",
+    "scope-shift",
+    "operator-correction",
+    "replan-from-discussion",
 ]
 OfSlicePlan = Annotated[declaring.Count | None, Null("only slice plans plan dispatches")]
-BytesDelta = Annotated[
-    int,
-    declaring.Unit("bytes"),
-    Prose("How much longer (or shorter: negative) it is than before."),
-]
+BytesDelta = Annotated[int, declaring.Unit("bytes")]
 
 
 class DispatchSizes(TypedDict):
     """How many dispatches a slice plan has of each size."""
 
-    S: Annotated[declaring.Count, Prose("Small dispatches.")]
-    M: Annotated[declaring.Count, Prose("Medium dispatches.")]
-    L: Annotated[declaring.Count, Prose("Large dispatches.")]
-    XL: Annotated[declaring.Count, Prose("Extra large dispatches.")]
+    S: declaring.Count
+    """Small dispatches."""
+    M: declaring.Count
+    """Medium dispatches."""
+    L: declaring.Count
+    """Large dispatches."""
+    XL: declaring.Count
+    """Extra large dispatches."""
 
 
-DispatchSizes.__pydantic_config__ = {"extra": "forbid", "strict": True}  # type: ignore[attr-defined]
+declaring.in_schema(DispatchSizes, declaring.fields_of(DispatchSizes), extra="forbid")
 
 
 class _Spec(Envelope):
-    spec_path: Annotated[declaring.ArtifactPath, Prose("Where the spec lies.")]
-    spec_kind: Annotated[Kind, Prose("What the spec covers.")]
-    byte_length: Annotated[declaring.Bytes, Prose("The spec's length.")]
-    edge_cases_count: Annotated[
-        declaring.Count | None,
-        Prose("How many edge cases it lists; null for project specs."),
-        Null("only slice specs list edge cases"),
-    ]
-    open_questions_count: Annotated[declaring.Count, Prose("How many questions it leaves open.")]
-    dod_items_count: Annotated[declaring.Count, Prose("How many items its definition of done has.")]
+    spec_path: declaring.ArtifactPath
+    """Where the spec lies."""
+    spec_kind: Kind
+    """What the spec covers.
+
+    - `project`: covers a whole project
+    - `slice`: covers one slice
+    """
+    byte_length: declaring.Bytes
+    """The spec's length."""
+    edge_cases_count: Annotated[declaring.Count | None, Null("only slice specs list edge cases")]
+    """How many edge cases it lists; null for project specs."""
+    open_questions_count: declaring.Count
+    """How many questions it leaves open."""
+    dod_items_count: declaring.Count
+    """How many items its definition of done has."""
 
 
 class _Plan(Envelope):
-    plan_path: Annotated[declaring.ArtifactPath, Prose("Where the plan lies.")]
-    plan_kind: Annotated[Kind, Prose("What the plan covers.")]
-    byte_length: Annotated[declaring.Bytes, Prose("The plan's length.")]
-    dispatch_count: Annotated[
-        OfSlicePlan, Prose("How many dispatches a slice plan has; else null.")
-    ]
-    slice_count: Annotated[
-        declaring.Count | None,
-        Prose("How many slices a project plan has; else null."),
-        Null("only project plans plan slices"),
-    ]
+    plan_path: declaring.ArtifactPath
+    """Where the plan lies."""
+    plan_kind: Kind
+    """What the plan covers.
+
+    - `project`: covers a whole project
+    - `slice`: covers one slice
+    """
+    byte_length: declaring.Bytes
+    """The plan's length."""
+    dispatch_count: OfSlicePlan
+    """How many dispatches a slice plan has; else null."""
+    slice_count: Annotated[declaring.Count | None, Null("only project plans plan slices")]
+    """How many slices a project plan has; else null."""
     dispatch_size_distribution: Annotated[
-        DispatchSizes | None,
-        Prose("How many dispatches of each size a slice plan has; else null."),
-        Null("only slice plans plan dispatches"),
+        DispatchSizes | None, Null("only slice plans plan dispatches")
     ]
-    open_items_count: Annotated[declaring.Count, Prose("How many items it leaves open.")]
+    """How many dispatches of each size a slice plan has; else null."""
+    open_items_count: declaring.Count
+    """How many items it leaves open."""
 
 
 _SPEC_EXAMPLE = {
@@ -131,10 +130,18 @@ class SpecAmended(_Spec):
 
     event_type: Literal["spec-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
-    reason: Annotated[
-        str, declaring.OneOf(*_SPEC_REASONS.items()), Prose("Why the spec had to be changed.")
-    ]
-    sections_changed: Annotated[list[str], Prose("The headings of the sections that changed.")]
+    """How much longer (or shorter: negative) it is than before."""
+    reason: SpecReason
+    """Why the spec had to be changed.
+
+    - `falsified-assumption`: something taken for granted turned out false
+    - `new-edge-case`: a case came up that was not covered
+    - `scope-shift`: the scope changed
+    - `operator-correction`: the operator corrected it
+    - `replan-from-discussion`: a discussion led to another plan
+    """
+    sections_changed: list[str]
+    """The headings of the sections that changed."""
 
 
 @event(
@@ -175,16 +182,25 @@ class PlanAmended(_Plan):
 
     event_type: Literal["plan-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
-    reason: Annotated[
-        str, declaring.OneOf(*_PLAN_REASONS.items()), Prose("Why the plan had to be changed.")
-    ]
-    dispatches_added: Annotated[OfSlicePlan, Prose("Dispatches added to a slice plan; else null.")]
-    dispatches_removed: Annotated[
-        OfSlicePlan, Prose("Dispatches removed from a slice plan; else null.")
-    ]
-    dispatches_resized: Annotated[
-        OfSlicePlan, Prose("Dispatches of a slice plan given another size; else null.")
-    ]
+    """How much longer (or shorter: negative) it is than before."""
+    reason: Literal[SpecReason, "dispatch-resize", "dispatch-added", "dispatch-removed"]
+    """Why the plan had to be changed.
+
+    - `falsified-assumption`: something taken for granted turned out false
+    - `new-edge-case`: a case came up that was not covered
+    - `scope-shift`: the scope changed
+    - `operator-correction`: the operator corrected it
+    - `replan-from-discussion`: a discussion led to another plan
+    - `dispatch-resize`: a dispatch was given another size
+    - `dispatch-added`: a dispatch was added
+    - `dispatch-removed`: a dispatch was removed
+    """
+    dispatches_added: OfSlicePlan
+    """Dispatches added to a slice plan; else null."""
+    dispatches_removed: OfSlicePlan
+    """Dispatches removed from a slice plan; else null."""
+    dispatches_resized: OfSlicePlan
+    """Dispatches of a slice plan given another size; else null."""
 
 
 @event(
@@ -203,38 +219,50 @@ class TriageVerdict(Envelope):
 
     event_type: Literal["triage-verdict"]  # type: ignore[misc]
     verdict: Annotated[
-        str,
-        declaring.OneOf(
-            ("direct-change", "small enough to be changed directly"),
-            ("orphan-slice", "one slice that belongs to no project"),
-            ("in-project-slice", "a slice of an existing project"),
-            ("new-project", "a project of its own"),
-            ("promote", "a slice or change becomes a project"),
-            ("demote", "a project becomes a slice or change"),
-            ("spike-first", "to be explored before it can be decided"),
-            ("defer", "not now"),
-        ),
+        Literal[
+            "direct-change",
+            "orphan-slice",
+            "in-project-slice",
+            "new-project",
+            "promote",
+            "demote",
+            "spike-first",
+            "defer",
+        ],
         declaring.IsOutcome(),
-        Prose("The shape the work takes."),
     ]
-    input_shape: Annotated[
-        str,
-        declaring.OneOf(
-            ("linear-ticket", "a ticket in Linear"),
-            ("chat-ask", "a request in a chat"),
-            ("customer-ask", "a customer's request"),
-            ("bug-report", "a report of a defect"),
-            ("mid-flight-scope-signal", "something that came up during other work"),
-            ("i-should-do-x-thought", "somebody's own idea"),
-        ),
-        Prose("The shape in which the work came in."),
+    """The shape the work takes.
+
+    - `direct-change`: small enough to be changed directly
+    - `orphan-slice`: one slice that belongs to no project
+    - `in-project-slice`: a slice of an existing project
+    - `new-project`: a project of its own
+    - `promote`: a slice or change becomes a project
+    - `demote`: a project becomes a slice or change
+    - `spike-first`: to be explored before it can be decided
+    - `defer`: not now
+    """
+    input_shape: Literal[
+        "linear-ticket",
+        "chat-ask",
+        "customer-ask",
+        "bug-report",
+        "mid-flight-scope-signal",
+        "i-should-do-x-thought",
     ]
+    """The shape in which the work came in.
+
+    - `linear-ticket`: a ticket in Linear
+    - `chat-ask`: a request in a chat
+    - `customer-ask`: a customer's request
+    - `bug-report`: a report of a defect
+    - `mid-flight-scope-signal`: something that came up during other work
+    - `i-should-do-x-thought`: somebody's own idea
+    """
     input_ref: Annotated[
-        str | None,
-        declaring.Refers(types.Reference.TICKET),
-        Prose("The ticket it came from, or null."),
-        Null("it came from no ticket"),
+        str | None, declaring.Refers(types.Reference.TICKET), Null("it came from no ticket")
     ]
+    """The ticket it came from, or null."""
 
 
 @event(
@@ -254,26 +282,27 @@ class FalsifiedAssumption(Envelope):
     """
 
     event_type: Literal["falsified-assumption"]  # type: ignore[misc]
-    artifact_path: Annotated[
-        declaring.ArtifactPath, Prose("The spec or plan that rests on the assumption.")
+    artifact_path: declaring.ArtifactPath
+    """The spec or plan that rests on the assumption."""
+    triggered_by: Literal[
+        "implementer-pushback",
+        "wip-inspection",
+        "dispatch-blocked",
+        "health-check-drift",
+        "orchestrator-self-detected",
+        "operator-flagged",
     ]
-    triggered_by: Annotated[
-        str,
-        declaring.OneOf(
-            ("implementer-pushback", "the implementer objected"),
-            ("wip-inspection", "work in progress was inspected"),
-            ("dispatch-blocked", "a dispatch could not go on"),
-            ("health-check-drift", "a health check found drift"),
-            ("orchestrator-self-detected", "the orchestrator noticed"),
-            ("operator-flagged", "the operator pointed it out"),
-        ),
-        Prose("How it came to light."),
-    ]
-    assumption_summary: Annotated[
-        str | None,
-        Prose("The assumption in a sentence, or null."),
-        Null("it was not put into words"),
-    ]
+    """How it came to light.
+
+    - `implementer-pushback`: the implementer objected
+    - `wip-inspection`: work in progress was inspected
+    - `dispatch-blocked`: a dispatch could not go on
+    - `health-check-drift`: a health check found drift
+    - `orchestrator-self-detected`: the orchestrator noticed
+    - `operator-flagged`: the operator pointed it out
+    """
+    assumption_summary: Annotated[str | None, Null("it was not put into words")]
+    """The assumption in a sentence, or null."""
 
 
 PlanningEvent = (
