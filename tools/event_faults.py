@@ -15,7 +15,7 @@ from drive_trace.vocabulary import (
     TOKEN_FIELDS,
     WRITERS,
 )
-from drive_trace.vocabulary.declared import TraceEvent
+from drive_trace.vocabulary.declared import AnyEvent
 from drive_trace.vocabulary.declaring import DECLARED
 from drive_trace.vocabulary.registry import (
     EventType,
@@ -31,7 +31,7 @@ _ENDING = (Entity.RUN, Entity.SLICE, Entity.DISPATCH, Entity.ROUND)
 
 
 def event_faults(
-    declared: Sequence[tuple[type, EventType]] = DECLARED, union: object = TraceEvent
+    declared: Sequence[tuple[type, EventType]] = DECLARED, union: object = AnyEvent
 ) -> Iterator[str]:
     """Every fault of some events, in a sentence; ``union`` is the type of any event."""
     named = Counter(event.name for _, event in declared)

@@ -3,11 +3,11 @@
 ``docs/python-api.md`` documents it. Importing ``drive_trace`` alone does not load this module.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Collection, Iterable, Iterator
-from typing import Annotated, Any, NamedTuple, TypeVar, cast
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.comparison.answer import MARGIN, Comparison, CostRule
@@ -24,12 +24,9 @@ from drive_trace.storage.finding import SearchOptions, among, find_traces, omitt
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
-from drive_trace.vocabulary import declared
 
-TraceEvent = Annotated[declared.TraceEvent, Field(discriminator="event_type")]
-"""Any event: a dictionary, whose other fields follow from its ``event_type``. Type checkers narrow
-it, and pydantic validates it, by itself or as a part of other models.
-"""
+if TYPE_CHECKING:  # it loads pydantic, which nothing here needs
+    from drive_trace.vocabulary.declared import TraceEvent
 
 T = TypeVar("T")
 AnyPath = str | os.PathLike[str]

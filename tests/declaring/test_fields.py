@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 import drive_trace
 from drive_trace.vocabulary import EVENTS, declaring
-from drive_trace.vocabulary.declared import TraceEvent
+from drive_trace.vocabulary.declared import AnyEvent
 from drive_trace.vocabulary.declaring import (
     DECLARED,
     Envelope,
@@ -116,7 +116,7 @@ def faults_with(monkeypatch: pytest.MonkeyPatch, cls: type, **facts: Any) -> lis
     declared: list[tuple[type, EventType]] = []
     monkeypatch.setattr(declaring, "DECLARED", declared)
     event(Family.PLANNING, **{"example": {}, **facts})(cls)
-    return [*event_faults([*DECLARED, *declared], TraceEvent | cls)]
+    return [*event_faults([*DECLARED, *declared], AnyEvent | cls)]
 
 
 class Unexplained(Envelope):

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec.structs import replace
+from pydantic import Field
 
 from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
 from drive_trace.vocabulary.declaring import DECLARED, ENVELOPE
 from drive_trace.vocabulary.registry import EventType, Vocabulary
 from drive_trace.vocabulary.types import Family
 
-TraceEvent = (
+AnyEvent = (
     build_loop.BuildLoopEvent | planning.PlanningEvent | lifecycle.LifecycleEvent | feeds.FeedEvent
 )
-"""Any event, as the dictionary that a line of a trace is read as."""
+TraceEvent = Annotated[AnyEvent, Field(discriminator="event_type")]
+"""Any event: a dictionary, whose other fields follow from its ``event_type``. Type checkers narrow
+it, and pydantic validates it, by itself or as a part of other models.
+"""
 
 
 def _own(event: EventType) -> EventType:
