@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -25,6 +26,7 @@ from drive_trace.fleet.engine import RAY, engine
 from drive_trace.fleet.scan import FleetScan, Inputs
 from drive_trace.report.fleet import Row
 from drive_trace.storage.files import Problem
+from drive_trace.storage.finding import find_traces
 from drive_trace.storage.fleet_cache import Cache, checksum_of
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import REJECTED, git, process, run, write
@@ -261,6 +263,25 @@ def test_a_record_that_git_tracks_now_says_something_again(here: Path) -> None:
     git(here, "add", "trace.jsonl.provenance.ndjson")
     for _ in range(2):
         assert rows(here)[0]["caveats"] == ["unrecorded-change"]
+
+
+@pytest.mark.usefixtures("later")
+def test_a_record_that_comes_after_the_search_is_gone_when_it_goes(fleet: Path, kept: Path) -> None:
+    record = fleet / "judged/trace.jsonl.judgements.ndjson"
+    text = record.read_text("utf-8")
+
+    def caveats(comes: str) -> list[tuple[str, ...]]:
+        """Of the run, where that is what has come since the folder was searched."""
+        record.unlink()
+        found = [*find_traces(["judged"])]
+        record.write_text(comes, "utf-8")
+        with closing(Cache(kept)) as cache:
+            scan = FleetScan(Inputs(found, print, findings=False), cache)
+            scan.read()
+            return [each.caveats for each in scan.rows()]
+
+    assert caveats(text) == [("uncalibrated-judge",)]
+    assert caveats("") == [()]
 
 
 def test_what_was_just_written_is_read_again(fleet: Path) -> None:

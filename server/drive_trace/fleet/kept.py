@@ -38,6 +38,8 @@ _SETTLED = 2_000_000_000
 """Nanoseconds: what was written less long ago may be written again with the same timestamp."""
 _FRESH = "fresh"
 """Stands for the state of such a file."""
+_NO_RECORD = disk.digest_of(b"")
+"""The digest of what is beside a trace that stands alone."""
 _AT_ONCE = 32
 """A process gets so many files at a time: to hand one over takes as long as to read a small one."""
 IN_BULK = 512
@@ -184,6 +186,8 @@ def look_at_file(file: File) -> TraceState | disk.Problem:
     if isinstance(trace, disk.Problem):
         return trace
     records, content = trace
+    if content[disk.DIGEST :] != _NO_RECORD and getattr(file.path, "is_alone", False):
+        version = ""  # the record has come since its folder was searched
     if file.known is not None and file.known.digest == content:
         return file.known._replace(version=version)
     summary, findings = summarized(records, file)
