@@ -107,10 +107,7 @@ def outside_marks(words: Words, change: Callable[[str], Words]) -> Words:
 
 def unmarked(words: Words) -> str:
     """Words for a terminal."""
-    return "".join(
-        each if isinstance(each, str) else f"“{each.text}”" if each.kind == "quoted" else each.text
-        for each in pieces(words)
-    )
+    return _MARK.sub(lambda found: f"“{found[3]}”" if found[1] == "quoted" else found[3], words)
 
 
 # Blocks

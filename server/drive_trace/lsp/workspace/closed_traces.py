@@ -94,6 +94,8 @@ class _Found(NamedTuple):
     """On the monotonic clock."""
     left_out: Mapping[Path, LeftOut]
     """The paths that the search left out."""
+    shown: Mapping[str, str] = {}
+    """The traces by their real paths, each with all that the search knows of it."""
 
 
 class TraceFolders:
@@ -129,7 +131,7 @@ class TraceFolders:
         expired = self._expired
         if (found.folders, found.more) == (folders, more) and start < found.good_until:
             return found.paths
-        paths: dict[str, Path] = {}
+        shown: dict[str, str] = {}
         left_out: dict[Path, LeftOut] = {}
         links_out: dict[str, Path] = {}
         there = [str(folder) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - Path.is_dir raises
@@ -143,15 +145,20 @@ class TraceFolders:
             elif isinstance(each, LinkOut):
                 links_out[real_path(Path(each.path))] = Path(each.path)
             elif not isinstance(each, Problem):
-                paths.setdefault(real, Path(each))
+                shown.setdefault(real, each)
         if expired != self._expired:  # the search may have missed what came meanwhile
             return self.search()
+        paths = {real: Path(each) for real, each in shown.items()}
         now = time.monotonic()
         took = now - start
         good_until = now + min(took * _SHARE, max(took, _LONGEST))
-        self._found = _Found(paths, folders, more, good_until, left_out)
+        self._found = _Found(paths, folders, more, good_until, left_out, shown)
         self.links_out = links_out
         return paths
+
+    def shown(self, real: str, path: Path) -> str:
+        """The path of a trace to read it: a FoundPath if the last search found it."""
+        return self._found.shown.get(real, str(path))
 
     def spelled(self, uris: Iterable[str]) -> Sequence[tuple[str, Path, str]]:
         """The real path, path and URI of every trace. A URI is spelled as in ``uris`` if it is
@@ -184,14 +191,16 @@ class TraceFolders:
 
     def place_of(self, path: Path, uri: str = "") -> TracePlace:
         """The place of a trace, and what its URI is."""
-        order, uri = finding.search_order(str(path)), uri or path.as_uri()
-        return TracePlace(self.folder_of(path), order, self.name_of(path), uri)
+        order, folder = finding.search_order(str(path)), self.folder_of(path)
+        return TracePlace(folder, order, self._name_in(folder, path), uri or path.as_uri())
 
     def name_of(self, path: Path) -> str:
         """The name of a trace for people: its path in its folder. If there are several folders, the
         folder's name comes first.
         """
-        folder = self.folder_of(path)
+        return self._name_in(self.folder_of(path), path)
+
+    def _name_in(self, folder: Path | None, path: Path) -> str:
         if folder is None:
             return "/".join(path.parts[-2:])
         inner = str(path)[len(_start(folder)) :].replace(os.sep, "/")
@@ -199,7 +208,8 @@ class TraceFolders:
 
     def folder_of(self, path: Path) -> Path | None:
         """The innermost of the folders that a file stands in."""
-        inside = [each for each in self.folders if _start(path).startswith(_start(each))]
+        start = _start(path)
+        inside = [each for each in self.folders if start.startswith(_start(each))]
         return max(inside, key=lambda each: len(str(each)), default=None)
 
 
@@ -337,9 +347,9 @@ class ClosedTraces:
         # Each state is asked for just before its trace is read: there may be no time for all.
         asked, ahead = tee((entry, entry.quiet_state(), rules) for entry, rules in known if entry)
         files = (
-            File(str(entry.seen.path), entry.seen.place.name, rules)
+            File(self.folders.shown(each.real, each.path), each.place.name, rules)
             for entry, state, rules in ahead
-            if state is not None
+            if state is not None and (each := entry.seen)
         )
         # Threads bear no fork.
         with closing(KeptTraces(cache, one_by_one).look_at(files)) as looked:

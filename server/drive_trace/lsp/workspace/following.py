@@ -7,6 +7,7 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from lsprotocol import types
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.threads import Debouncer, in_background, in_thread
+from drive_trace.lsp.rpc.threads import Debouncer, in_background, in_thread, without_collecting
 from drive_trace.lsp.workspace.closed_traces import real_path
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage import followed_file, patterns
@@ -283,7 +284,8 @@ class Following:
         from drive_trace.storage.fleet_cache import open_cache  # noqa: PLC0415 - loads SQLite
 
         with closing(open_cache(log.info)) as cache:
-            return self._closed.look_first(traces, cache, seconds=_STRETCH)
+            look = partial(self._closed.look_first, traces, cache, seconds=_STRETCH)
+            return without_collecting(look)
 
     async def _complete(self) -> None:
         """Read the lines of runs that stand in several traces."""
