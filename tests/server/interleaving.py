@@ -340,7 +340,8 @@ class Editing:
         kept = self.foreign & set(ids(before))
         merges = self.habits.waits and (not self.habits.watches or self.random.random() < 0.8)
         self.types_on = (merges or bool(kept - shown)) and self.random.random() < 0.4
-        self.log.append("save" if merges else "save without merging")
+        self.asks_late = self.habits.waits and not merges and self.random.random() < 0.5
+        self.log.append("save" if merges else f"save without merging, {self.asks_late=}")
         self.write_out(merges=merges, overwrites=self.habits.waits and not merges)
         if not self.is_written and self.random.random() < 0.5:
             self.log.append("revert instead:")
@@ -348,7 +349,7 @@ class Editing:
         elif not self.is_written:
             self.log.append("overwrite")
             self.write_out(overwrites=True, merges=merges)
-        self.types_on = False
+        self.types_on = self.asks_late = False
         after = sorted(ids(self.disk()))
         expected = sorted(shown | kept if self.is_written else ids(before))
         assert after == expected, f"{after} instead of {expected}"
@@ -364,8 +365,12 @@ class Editing:
     types_on = False
     """Whether the person types before the server is told that the file is written."""
 
+    asks_late = False
+    """Whether the server comes to what it is asked before a save after the editor has written."""
+
     def write_out(self, *, overwrites: bool = False, merges: bool | None = None) -> None:
         document = {"textDocument": {"uri": self.path.as_uri()}}
+        method, params = "textDocument/willSaveWaitUntil", {**document, "reason": 1}
 
         def write(edits: Any) -> None:
             if edits:
@@ -379,6 +384,8 @@ class Editing:
                 self.path.write_text(self.text, encoding="utf-8")
                 self._set_time()
                 self.known, self.clean = self.path.stat(), len(self.done)
+                if self.asks_late:
+                    self.server.ask(method, params)
                 if self.types_on:
                     self.type_line()
                     if self.habits.watches and self.random.random() < 0.5:
@@ -386,8 +393,7 @@ class Editing:
                 self.server.tell("textDocument/didSave", document)
 
         if self.habits.waits if merges is None else merges:
-            method = "textDocument/willSaveWaitUntil"
-            self.server.ask(method, {**document, "reason": 1}, write)
+            self.server.ask(method, params, write)
         else:
             write([])
 

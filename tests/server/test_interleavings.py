@@ -92,6 +92,15 @@ def test_typing_before_the_server_is_told_of_a_save_drops_nothing(
     assert message.endswith("Drive Trace has appended them again.")
 
 
+def test_a_server_that_is_asked_late_about_a_save_forgets_nothing(
+    server: Connection, tmp_path: Path
+) -> None:
+    editing = _beside_another(server, tmp_path)
+    editing.asks_late = True
+    editing.write_out(merges=False, overwrites=True)
+    assert sorted(ids(editing.disk())) == ["old-1", "old-2", "other-4", "own-3"]
+
+
 def test_a_look_at_a_file_that_is_being_written_forgets_nothing(
     server: Connection, tmp_path: Path
 ) -> None:

@@ -189,6 +189,10 @@ class KnownFile:
         self._version: tuple[int, ...] = ()
         self._shown: dict[str, str] = {}
         """The lines of the file that the editor shows in another way, by what it shows."""
+        self.read_version: tuple[int, ...] = ()
+        """That of the file when it was read for a save."""
+        self._before_read: tuple[list[str], list[str], dict[str, str], int | None]
+        """What was known before that."""
         self.states: deque[int] = deque([sum(hash(each) for each in lines)], maxlen=5_000)
         """Sums of the hashes of the lines that were shown, the present ones last."""
         self._shows, self._looked = 1, 0
@@ -296,6 +300,8 @@ class KnownFile:
         with locked_trace(self.path, create=False) as trace:
             status = Path(self.path).stat()
             self.own = shown
+            if disk.version_of(status) == self.read_version:  # the editor had written it by then
+                self.lines, self.foreign, self._shown, self.modified = self._before_read
             dropped = self.take_in(_lines_in(trace.read()))
             self.note_read(shown, status)
             self.own = []
@@ -303,6 +309,14 @@ class KnownFile:
                 trace.append(each)
             self.take_in(_lines_in(trace.read()))
         return dropped
+
+    def read_for_save(self, lines: list[str], version: tuple[int, ...]) -> None:
+        """Note what a locked file has, before the editor writes it. One that did not wait may have
+        written it already: then ``saved`` finds this version, and goes back to what was known.
+        """
+        self.read_version = version
+        self._before_read = self.lines, self.foreign, self._shown, self.modified
+        self.take_in(lines)
 
     def note_read(self, shown: list[str], status: os.stat_result) -> None:
         """The editor knows what it shows, and the file's time before that was looked at."""
@@ -334,7 +348,7 @@ class LockedFile:
             trace = self._stack.enter_context(locked_trace(self.known.path, create=False))
             self._version = disk.version_of(Path(self.known.path).stat())
             data = trace.read()
-            self.known.take_in(_lines_in(data))
+            self.known.read_for_save(_lines_in(data), self._version)
             self.known.own = shown
             if not data.endswith(b"\n"):
                 self.known.modified = None  # the editor is to ask about a part of a line
@@ -360,6 +374,7 @@ class LockedFile:
         with suppress(OSError):
             if Path(self.known.path).stat().st_mtime_ns == self._set_back_to:
                 os.utime(self.known.path)
+                self.known.read_version = disk.version_of(Path(self.known.path).stat())
         self._stack.close()
 
 
