@@ -248,6 +248,25 @@ export class Editor {
     await this.toast.waitFor({ state: "detached" });
   }
 
+  /** VS Code says that somebody else has written to a file since it read it. */
+  get newer(): Locator {
+    return this.toast.filter({ hasText: "The content of the file is newer" });
+  }
+
+  /**
+   * VS Code gives the server 1.5 seconds to put in what others have appended. A busy machine may need longer: VS Code
+   * asks then, and the person overwrites. Gives whether that was so.
+   */
+  async overwriteIfAsked(): Promise<boolean> {
+    if ((await this.newer.count()) === 0) {
+      return false;
+    }
+    await this.newer.locator(".monaco-button").getByText("Overwrite", { exact: true }).click();
+    await this.newer.waitFor({ state: "detached" });
+    await this.cleanTab.waitFor();
+    return true;
+  }
+
   get problems(): Locator {
     return this.page.locator(".markers-panel .monaco-list-row");
   }
@@ -558,7 +577,8 @@ export class Editor {
   /** Saves the file in front, and waits until it is written: VS Code does not write it in one go. */
   async save(): Promise<void> {
     await this.press("Control+S");
-    await this.cleanTab.waitFor();
+    await until("the file to be saved", async () =>
+      (await this.overwriteIfAsked()) || (await this.cleanTab.count()) > 0);
   }
 
   async press(keys: string): Promise<void> {
