@@ -262,13 +262,27 @@ def test_a_committed_trace_behind_a_link_to_another_fails_the_gate(
             (tmp_path / folder / "trace.jsonl").symlink_to("../a/trace.jsonl")
     said = "a link to something else, though git tracks its content"
     named = {f"{folder}/trace.jsonl": said for folder in "bc"}
-    for path in (".", "a", "a/trace.jsonl", "b"):
+    for path in (".", "a", "a/trace.jsonl", "b", "b/trace.jsonl"):
         ran = gate(path)
         assert (ran.code, left_out(ran)) == (2, named), path
-    for option in ("--since=HEAD", "--history"):
-        found = run("check", option, "--format", "json")
-        missed = [each["path"] for each in found.json if each["severity"] == "error"]
-        assert (found.code, missed) == (2, [*named]), option
+    write(tmp_path, "a/trace.jsonl", GOOD.replace("run-1", "another"))
+    assert (gate("b/trace.jsonl").code, [*left_out(ran)]) == (2, [*named]), "of whatever run"
+    for commits in range(2):  # not committed, then committed
+        for option in (f"--since=HEAD~{commits}", f"--history=HEAD~{commits}"):
+            for paths in ((), ("b", "c/trace.jsonl")):
+                found = run("check", option, *paths, "--format", "json")
+                missed = [each["path"] for each in found.json if each["severity"] == "error"]
+                assert (found.code, missed) == (2, [*named]), option
+        commit(tmp_path, "links") if not commits else None
+
+
+def test_a_link_out_of_the_repository_is_told_once(tmp_path: Path) -> None:
+    trace = write(tmp_path, "b/trace.jsonl", GOOD)
+    commit(tmp_path, "traces")
+    trace.unlink()
+    trace.symlink_to(tmp_path.parent / "elsewhere")
+    found = run("check", "--format", "concise").out
+    assert found.count("b/trace.jsonl") == found.count("not read: link out of the repository") == 1
 
 
 def test_a_committed_trace_that_moved_behind_a_link_is_not_missed(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """The command line, from outside: a change of a repository with many traces."""
 
+import os
 import re
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -310,7 +312,67 @@ def test_a_run_that_came_and_went_with_its_file_is_missed(
         for command in ("check", "report"):
             assert told in run(command, *options).out
     assert gate("--history=main", *others, "--exclude", "new/").code == 0
-    assert gate("--history", *others).code == 0, "whole files may be tidied up"
+    assert gate("--history", *others).code == 2 * (not is_committed), "files may be tidied up"
+
+
+def flip_as_it_moves(root: Path) -> None:
+    git(root, "mv", "projects/p2", "projects/moved")
+    write(root, "projects/moved/trace.jsonl", of("p2"))
+
+
+def link_to_another(root: Path) -> None:
+    git(root, "rm", "--quiet", "projects/p2/trace.jsonl")
+    (root / "projects/p2").symlink_to("p4")
+
+
+def ignore_it(root: Path) -> None:
+    git(root, "rm", "--quiet", "--cached", "projects/p2/trace.jsonl")
+    write(root, ".gitignore", "projects/p2/\n")
+
+
+def skip_it(root: Path) -> None:
+    git(root, "update-index", "--skip-worktree", "projects/p2/trace.jsonl")
+    (root / "projects/p2/trace.jsonl").unlink()
+
+
+LEFT = "and its runs are elsewhere without some of its lines since"
+NONE = 'and no line is left of the run "p2" since'
+
+
+@pytest.mark.parametrize("paths", [(), ("projects/p2", "projects/moved")])
+@pytest.mark.parametrize(
+    ("vanish", "says"),
+    [
+        (flip_as_it_moves, f"deleted, {LEFT}"),
+        (lambda root: git(root, "mv", "projects/p2/trace.jsonl", "p2.md"), f"deleted, {NONE}"),
+        (link_to_another, f"no trace any more, {NONE}"),
+        (ignore_it, f"ignored by git, {NONE}"),
+        (skip_it, f"not checked out, though git tracks it, {NONE}"),
+    ],
+)
+def test_no_run_vanishes_before_or_after_it_is_committed(
+    change: Path, paths: tuple[str, ...], vanish: Callable[[Path], object], says: str
+) -> None:
+    git(change, "checkout", "--quiet", "main")
+    write(change, "projects/p2/trace.jsonl", bad("p2"))
+    commit(change, "a run that failed")
+    git(change, "checkout", "--quiet", "-b", "vanish")
+    # What is ignored, and named, is read.
+    named = {flip_as_it_moves: paths, ignore_it: ()}.get(vanish, paths[:1])
+    vanish(change)
+    for options in (["--history"], ["--history=main"], ["--since=main"]):
+        (change / "projects/p2").mkdir(exist_ok=True) if vanish is not link_to_another else None
+        for ran in (gate(*options, *named), run("check", *options, *named, "--format", "concise")):
+            said = " ".join((ran.out + ran.err).split())
+            assert (ran.code, says in said) == (2, True), said
+        assert ran.out.count("p2/trace.jsonl:1:1:") == 1
+        assert run("report", *options, *named).code == 2
+        if options == ["--history"] and vanish is not skip_it:
+            commit(change, "vanish")
+    clone = change / "clone"
+    git(change, "clone", "--quiet", str(change), str(clone))
+    os.chdir(clone)
+    assert vanish is skip_it or run("check", "--since=origin/main").code == 2
 
 
 @pytest.mark.parametrize("option", ["--history", "--history=main", "--since=main"])
@@ -322,8 +384,10 @@ def test_a_run_is_missed_as_another_one_is_written_over_it(
     for is_first in (True, False):  # not committed, then committed
         for ran in (run("check", option), gate(option), run("report", option)):
             assert (ran.code, "no line is left of 1 run: p2" in ran.err) == (2, True), ran.err
-        (command,) = {*re.findall(r"git (show \S+) has it", run("check", option).out)}
-        assert git(change, *command.split()) == of("p2").strip()
+        for options in ((), ("--run", "p2")):
+            ran = run("check", option, *options)
+            (command,) = {*re.findall(r"git (show \S+) has it", ran.out)}
+            assert (ran.code, git(change, *command.split())) == (2, of("p2").strip())
         commit(change, "over") if is_first else None
 
 

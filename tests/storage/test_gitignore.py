@@ -202,14 +202,14 @@ def test_an_index_that_git_cannot_read_hides_nothing_silently(root: Path) -> Non
         assert hidden[0] in search(root)[1]
 
 
-def test_what_is_gone_of_another_folder_or_by_a_sparse_checkout_is_not_missed(root: Path) -> None:
+def test_what_is_gone_is_missed_in_its_folder_and_also_by_a_sparse_checkout(root: Path) -> None:
     kept, sparse, gone = put(root, "a/trace.jsonl", "b/trace.jsonl", "c/trace.jsonl", text="{}")
     other = put(root, "c/other.txt", text="{}")[0]
     commit(root, "a")
     git(root, "update-index", "--skip-worktree", "b/trace.jsonl")
     for each in (sparse, gone, other):
         Path(each).unlink()
-    assert search(root) == ([kept], {gone: Omission.DELETED})
+    assert search(root) == ([kept], {gone: Omission.DELETED, sparse: Omission.SPARSE})
     assert search(root / "a") == ([kept], {})
 
 

@@ -240,11 +240,11 @@ def test_lines_that_were_never_committed_are_told_from_those_that_were(repo: Che
     found = run("check", "--history", "--output-format", "concise", repo.path)
     assert "this line was changed since it was committed, as line 3 of HEAD" in found.out
     assert "held against 1 commit; 2 lines not committed" in found.out
-    for other in (repo.root / "new.jsonl", repo.root.parent / "outside.jsonl"):
-        other.write_text(apart(triage(run=other.name)))
-        found = run("check", "--history", other)
-        assert "held against 0 commits; 1 line not committed" in found.out
-        assert "history: never committed to git" in run("score", "--history", other).out
+    other = repo.root / "new.jsonl"
+    other.write_text(apart(triage(run=other.name)))
+    found = run("check", "--history", other)
+    assert "held against 0 commits; 1 line not committed" in found.out
+    assert "history: never committed to git" in run("score", "--history", other).out
 
 
 def test_a_pull_request_is_held_against_its_base(repo: Checkout) -> None:
@@ -348,8 +348,12 @@ def test_a_commit_that_no_repository_has_is_told_once(
         assert (ran.code, ran.out) == (2, "")
         assert ran.err.count(f"{wrong} {why}") == 1
         assert len(ran.err.splitlines()) == 4
-    # Outside of a repository there is no history; and one of several that has it is enough.
-    assert run(command, "--history=nope", other).code == 0
+    # Outside of a repository nothing vouches; and one of several that has it is enough.
+    why = "its history cannot be read: it is in no repository of git"
+    for path, text in ((other, ""), ("-", CLEAN)):
+        assert run(command, "--history=nope", other).code == 2
+        ran = run(command, "--history", path, stdin=text)
+        assert (ran.code, f"{path}: {why}" in ran.err) == (2, True)
     second = Checkout(tmp_path / "second")
     git(second.root, "tag", "base")
     ran = run(command, "--history=base", repo.path, second.path)

@@ -134,7 +134,7 @@ def check(paths: tuple[str, ...], search: finding.SearchOptions, **given: Any) -
     In a git checkout, what HEAD has of a trace is compared with it; --history compares what any
     commit recorded (first parents, renames followed), --history=REF what REF has and the commits
     after it made. Nothing that the repository names is run. A clone that is too shallow for that
-    counts as an input that was not read.
+    counts as an input that was not read, as does a file in no repository.
 
     What cannot be read at all is a finding, unreadable-file, which nothing hides.
 
@@ -177,7 +177,7 @@ def check(paths: tuple[str, ...], search: finding.SearchOptions, **given: Any) -
     _tell(run, reading, fixes, given)
     if search.runs and not run.file_count:
         notify("no run was looked at: none that is here, or was touched, has an id as --run says")
-    if reading.unread or reading.is_missed or run.failed:
+    if reading.unread or reading.fails_as_gone or run.failed:
         sys.exit(2)
     sys.exit(1 if run.is_bad and not given["write_baseline"] else 0)
 

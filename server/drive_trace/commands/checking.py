@@ -201,7 +201,7 @@ class Checking:
         reading.note_lost()
         for each in reading.left_out:
             if is_gone(each.reason) or each.reason == Omission.OTHER_NAME:
-                fails = is_gone(each.reason) and reading.is_missed
+                fails = is_gone(each.reason) and reading.fails_as_gone
                 severity = Severity.ERROR if fails else Severity.WARNING
                 yield self._noted(unreadable(Unread(*each), severity))
 

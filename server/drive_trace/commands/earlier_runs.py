@@ -53,8 +53,10 @@ class EarlierRuns:
         """What the traces hold now that somebody named."""
         self.blank: set[str] = set()
         """The paths of the traces in which nothing stands."""
+        self.not_here: dict[str, str] = {}
+        """Why traces are not read that a commit may have, by their real paths."""
         self.recorded: set[str] = set()
-        """The runs of traces that are no more."""
+        """The runs of traces that are no more, and those of which lines are gone."""
         self._told: set[str] = set()
         """The runs that were told to be gone."""
 
@@ -73,6 +75,7 @@ class EarlierRuns:
             if base.has(trace.path):
                 had = finding.run_ids_in(before := base.before(trace.path))
                 self.known |= had
+                self.recorded |= had
                 where = _Place(trace.path, base.commit_of(trace.path), option)
                 self._had |= dict.fromkeys(had, where)
                 if base is self._search.since:
@@ -113,7 +116,7 @@ class EarlierRuns:
     def _deleted(self, path: str, base: _Place, had: Mapping[str, _Place]) -> Iterator[LeftOut]:
         """What is told of a trace that is no more, given where its runs were last."""
         is_there = os.path.exists(path)  # noqa: PTH110 - Path raises for some names
-        what = "no trace any more" if is_there else "deleted"
+        what = self.not_here.get(path, "no trace any more" if is_there else "deleted")
         if not had.keys() <= self._now:  # it may be in what nobody named, or has touched
             self._note_around(path)
         kept = {had[each] for each in had.keys() & self._now}
@@ -139,8 +142,9 @@ class EarlierRuns:
         and the commit that has it.
         """
         for path, run_id, commit in dropped:
+            self.recorded.add(run_id)
             self._had.setdefault(run_id, _Place(path, commit, "--history"))
-            if "--history" in self._bases:
+            if self._histories and self._histories.since:
                 self.touched.add(run_id)
 
     def lost(self, asked: Callable[[str], bool], read: Collection[str]) -> dict[str, LeftOut]:

@@ -299,7 +299,7 @@ def histories(paths: Sequence[str]) -> Histories | None:
 
     around = (repository_around(Path(os.path.realpath(each))) for each in paths or (".",))
     roots = {str(each.root) for each in around if each is not None}
-    if since and roots and not any(commit_named(since, each) for each in roots):
+    if since and not any(commit_named(since, each) for each in roots):
         raise click.BadParameter(_why_no_commit(since), param_hint="'--history'")
     return Histories(since)
 

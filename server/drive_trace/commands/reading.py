@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -129,10 +129,16 @@ class Reading(finding.NotRead):
             self._tell_odd(trace.path, trace.records)
             self.earlier.note_now(trace)
             self.earlier.note_before(trace)
-            if self.search.since is not None:  # what commits dropped touches runs, too
+            # What commits dropped touches runs, too, and may be what somebody asks for.
+            if self.search.since is not None or self.search.runs:
                 self.history_of(trace.path, trace.records)
             yield trace
-        for each in self.earlier.gone(self.paths, self._seen):
+        not_here = (each for each in self.left_out if each.reason in finding.NOT_HERE)
+        self.earlier.not_here |= {finding.identity(each.path): each.reason for each in not_here}
+        gone = [*self.earlier.gone(self.paths, self._seen)]
+        told = {absolute(each.path) for each in gone}
+        self.left_out = [each for each in self.left_out if absolute(each.path) not in told]
+        for each in gone:
             self.note(each)
 
     def _tell_odd(self, path: str, records: Sequence[str]) -> None:
@@ -145,14 +151,16 @@ class Reading(finding.NotRead):
     def _seen(self) -> set[str]:
         """What was read, or is told to be not, by its real paths."""
         read = {*self.found, *self.untouched} - self.earlier.blank
-        told = {*self._missed(), *(each.path for each in self.unread)}
-        return {*map(finding.identity, read | told), *map(absolute, self._missed())}
+        missed = {*self._missed(finding.NOT_HERE)}
+        told = {*missed, *(each.path for each in self.unread)}
+        return {*map(finding.identity, read | told), *map(absolute, missed)}
 
-    def _missed(self) -> Iterator[str]:
-        return (each.path for each in self.left_out if finding.is_missed(each.reason))
+    def _missed(self, but: Container[str] = ()) -> Iterator[str]:
+        left_out = (each for each in self.left_out if each.reason not in but)
+        return (each.path for each in left_out if finding.is_missed(each.reason))
 
     @property
-    def is_missed(self) -> bool:
+    def fails_as_gone(self) -> bool:
         """Whether something is gone that git has, and somebody asks for what it has."""
         asks = self.histories is not None or self.search.since is not None
         return asks and any(finding.is_gone(each.reason) for each in self.left_out)
@@ -227,7 +235,7 @@ class Reading(finding.NotRead):
                 self._without_history.add(path)
                 self.note(found)
             return None
-        self.earlier.note_dropped(self.histories.lost_in(path, found, records))
+        self.earlier.note_dropped(self.histories.lost_in(path, found))
         return found
 
     def vouched(self, trace: TraceSummary, records: Sequence[str]) -> TraceSummary:

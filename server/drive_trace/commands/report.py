@@ -82,7 +82,7 @@ def report(
     inputs = [*(trace.path for trace in made.traces), *(each.path for each in reading.unread)]
     terminal.write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     tell_others(reading.others_found)
-    sys.exit(2 if made.card.unread or reading.is_missed else 0)
+    sys.exit(2 if made.card.unread or reading.fails_as_gone else 0)
 
 
 def _findings(

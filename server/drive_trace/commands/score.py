@@ -51,8 +51,8 @@ def score(
 
     With --history it says whether git vouches for each run: that no line of it was changed, removed
     or moved since it was committed. Where a grade was, or what a figure is over, that qualifies the
-    verdict; a run of which no line is left is told and counts as not read. What was deleted with
-    its file is missed with --history=REF and --since, not with --history alone.
+    verdict; a run of which no line is left is told and counts as not read. What a commit
+    deleted with its file is missed with --history=REF and --since, not with --history alone.
 
     Exit code: 0 whatever the verdicts, 1 with --require-correct unless every run is CORRECT (the
     reason is on standard error), 2 some input could not be read (the rest is still scored), or is
@@ -87,7 +87,9 @@ def score(
         click.echo(f"drive-trace: --require-correct: {reason}", err=True)
     tell_others(found.others_found)
     # 2 where something was not read: nobody knows what it would have changed.
-    sys.exit((1 if scored.complete else 2) if is_short or scored.unread or found.is_missed else 0)
+    sys.exit(
+        (1 if scored.complete else 2) if is_short or scored.unread or found.fails_as_gone else 0
+    )
 
 
 def _runs_in(traces: Iterable[TraceSummary]) -> set[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from enum import StrEnum
 from functools import cache, partial
 from heapq import merge
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,8 +18,8 @@ import msgspec
 
 from drive_trace.scorecard import caveats
 from drive_trace.storage import files as disk
+from drive_trace.storage import git
 from drive_trace.storage.configuration import CONFIGURATION_NAME
-from drive_trace.storage.git import Repository, has_content, indexed_records, repository_around
 from drive_trace.storage.patterns import RECORD_SUFFIXES, MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
 from drive_trace.text.frozen import Frozen
@@ -59,10 +59,13 @@ class Omission(StrEnum):
     DELETED = "deleted, though git tracks it"
     EMPTIED = "emptied, though git tracks its content"
     LINK = "a link to something else, though git tracks its content"
+    SPARSE = "not checked out, though git tracks it"
 
 
 GONE = frozenset({Omission.DELETED, Omission.EMPTIED, Omission.LINK})
 """What git's index has and the disk has no more."""
+NOT_HERE = frozenset({Omission.HIDDEN, Omission.IGNORED, Omission.SPARSE})
+"""Why a trace is not read that a commit may have."""
 _CHOSEN = (Omission.TRUSTED, Omission.EXCLUDED, Omission.REPOSITORY, Omission.LIBRARY)
 MISSED = frozenset(Omission).difference(_CHOSEN)
 """What may hold a part of any run, and nobody has excluded: no verdict is sure without it."""
@@ -145,7 +148,9 @@ class NotRead:
     def note(self, problem: disk.Problem) -> None:
         """Note what cannot be read, or is not."""
         if isinstance(problem, disk.LeftOut):
-            self.left_out.append(problem)
+            # A link that leads out is told already.
+            if problem.reason not in GONE or all(e.path != problem.path for e in self.unread):
+                self.left_out.append(problem)
         elif isinstance(problem, NoTraces):
             self._tell(f"warning: {problem.message}")
         else:
@@ -185,9 +190,15 @@ def find_real_traces(
     seen: set[str] = set()
     searched = [Path(identity(each)) for each in paths if each != disk.STDIN]
     left_out: dict[str, disk.Problem] = {}
-    known = cache(Repository)  # git is not asked for each path what a repository tracks
+    known = cache(git.Repository)  # git is not asked for each path what a repository tracks
     for path in paths:
-        for real, found in _expand(path, more, options, known):
+        behind = (  # what git tracks where somebody has made a link
+            ("", each)
+            for place in git.standing(path)[1:]
+            if (around := git.repository_around(place, known)) is not None
+            for each in _gone(around, path, place, more, options)
+        )
+        for real, found in chain(_expand(path, more, options, known), behind):
             if isinstance(found, disk.LeftOut | LinkedFolderOut):
                 # What a link leads to is something else.
                 place = absolute if found.reason == Omission.LINK else identity
@@ -261,7 +272,10 @@ def identity(path: str) -> str:
 
 
 def _expand(
-    path: str, more: MoreFiles, options: SearchOptions, known: Callable[[Path, Path], Repository]
+    path: str,
+    more: MoreFiles,
+    options: SearchOptions,
+    known: Callable[[Path, Path], git.Repository],
 ) -> Iterator[tuple[str, Found]]:
     if not path:
         yield "", disk.Problem("", "the empty path names no file or folder")
@@ -287,7 +301,7 @@ def _expand(
 class _FolderPlace(Frozen, frozen=True):
     """Where a folder of a search is."""
 
-    repository: Repository | None
+    repository: git.Repository | None
     inner: str = ""
     """Its path from the folder that is searched, with a separator at the end; empty for that."""
     is_hidden: bool = False
@@ -319,7 +333,7 @@ class _Search:
         root: str,
         more: MoreFiles,
         options: SearchOptions,
-        known: Callable[[Path, Path], Repository],
+        known: Callable[[Path, Path], git.Repository],
     ) -> None:
         self.problems: list[disk.Problem] = []
         """What could not be searched."""
@@ -332,7 +346,7 @@ class _Search:
         self._more = more
         self._options = options
         self._known = known
-        around = repository_around(self._base, known)
+        around = git.repository_around(self._base, known)
         self._repositories = [around] if around is not None else []
         """All that were come upon; the first one is around the folder, if any is."""
         self._ignored: set[str] = set()
@@ -348,8 +362,9 @@ class _Search:
             found = self._of_link(each) if each.is_link and each.is_folder else self._of_file(each)
             if found is not None:
                 yield found.real if isinstance(found, disk.FoundPath) else each.real, found
+        named = self._root, self._base, self._more, self._options
         for repository in self._repositories:
-            yield from (("", each) for each in self._gone(repository))
+            yield from (("", each) for each in _gone(repository, *named))
         yield from (("", disk.LeftOut(*each)) for each in self._unsearched.items())
 
     def _walk(self) -> Iterator[_FoundEntry]:
@@ -421,7 +436,9 @@ class _Search:
         self._unsearched[shown] = reason
         return place._replace(unsearched=shown)
 
-    def _ignored_in(self, repository: Repository, candidates: Sequence[_FoundEntry]) -> set[str]:
+    def _ignored_in(
+        self, repository: git.Repository, candidates: Sequence[_FoundEntry]
+    ) -> set[str]:
         """What git ignores in a repository; nothing where it ignores the folder that a person has
         named.
         """
@@ -459,7 +476,7 @@ class _Search:
                 is_out = True
         path = disk.FoundPath(shown)
         path.real, path.base, path.is_alone = real, self._root, candidate.is_alone
-        is_named = self._is_named(shown)
+        is_named = _is_named(shown, self._root, self._more)
         if not is_named and (is_out or not _looks_like_trace(candidate.name, real)):
             return None
         inner = candidate.real[len(self._real_base) :]
@@ -483,9 +500,6 @@ class _Search:
         if held is not None and not isinstance(disk.read_trace(trace), disk.LeftOut):
             self._unsearched[unsearched] = held
 
-    def _is_named(self, path: str) -> bool:
-        return is_trace(path) or self._more.hold(Path(path), Path(self._root))
-
     def _is_tracked(self, candidate: _FoundEntry) -> bool:
         repository = candidate.place.repository
         if repository is None:
@@ -505,31 +519,39 @@ class _Search:
             reason = Omission.IGNORED
         return reason if reason is not None and not self._is_tracked(candidate) else None
 
-    def _gone(self, repository: Repository) -> Iterator[disk.LeftOut]:
-        """The traces that git tracks and that have been deleted or emptied, or are now behind a
-        link to something else: whoever is judged may have done that.
-        """
-        is_link = cache(Path.is_symlink)
-        for name, content in repository.tracked.items():
-            path = repository.root / name
-            may_be = re.search(_MAY_BE_TRACE, path.name) or self._more.may_name(path.name)
-            if not (may_be and content and path.is_relative_to(self._base)):
-                continue
-            inner = path.relative_to(self._base)
-            is_named = self._is_named(str(Path(self._root, inner)))
-            below = takewhile(lambda each: each != repository.root, path.parents)
-            reason = _why_gone(path, content, map(is_link, below)) if is_named else None
-            if reason is not None:
-                shown = f"{self._shown_base}{inner}"
-                excluded = self._options.excluded(shown)
-                told = reason if excluded is None or excluded in NOBODYS else excluded
-                yield disk.LeftOut(shown, told)
-
     def note(self, error: OSError) -> None:
         """Take in why a folder cannot be searched."""
         self.problems.append(
             disk.Problem(error.filename or self._root, f"cannot be searched: {disk.why(error)}")
         )
+
+
+def _is_named(path: str, root: str, more: MoreFiles) -> bool:
+    return path == root or is_trace(path) or more.hold(Path(path), Path(root))
+
+
+def _gone(
+    repository: git.Repository, root: str, base: Path, more: MoreFiles, options: SearchOptions
+) -> Iterator[disk.LeftOut]:
+    """The traces that git tracks at or below what somebody named, which stands at ``base``, and
+    that have been deleted or emptied, or are now behind a link to something else: whoever is judged
+    may have done that. Also those that a sparse checkout leaves out.
+    """
+    is_link = cache(Path.is_symlink)
+    for name, content in repository.tracked.items():
+        path = repository.root / name
+        may_be = path == base or re.search(_MAY_BE_TRACE, path.name) or more.may_name(path.name)
+        if not (may_be and content and path.is_relative_to(base)):
+            continue
+        shown = str(Path(root, path.relative_to(base)))
+        below = takewhile(lambda each: each != repository.root, path.parents)
+        is_named = _is_named(shown, str(Path(root)), more)
+        reason = _why_gone(path, content, map(is_link, below)) if is_named else None
+        if reason is not None:
+            excluded = options.excluded(shown)
+            if reason == Omission.DELETED and name in repository.sparse:
+                reason = Omission.SPARSE
+            yield disk.LeftOut(shown, reason if excluded in NOBODYS else excluded or reason)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -557,7 +579,7 @@ def _why_gone(path: Path, content: str, links: Iterable[bool]) -> Omission | Non
         return Omission.LINK if is_link else None  # of others, reading it says why
     is_lost = is_link or is_blank(data.decode(errors="replace"))
     lost = Omission.LINK if is_link else Omission.EMPTIED
-    return lost if is_lost and not has_content(data, content) else None
+    return lost if is_lost and not git.has_content(data, content) else None
 
 
 def _looks_like_trace(name: str, path: str) -> bool:
@@ -583,10 +605,12 @@ def may_be_missed(left_out: disk.Problem, run_ids: Collection[str]) -> bool:
     """Whether something that a search left out may hold one of some runs. Whatever cannot be looked
     into may, and so may a grade, or a whole trace, of which the run cannot be read.
     """
-    if left_out.reason not in MISSED or left_out.reason == Omission.LINKED:
-        return left_out.reason == Omission.LINKED
-    path, is_gone = left_out.path, left_out.reason in GONE
-    found = indexed_records(Path(absolute(path))) if is_gone else disk.records_at(path)
+    path, reason = left_out.path, left_out.reason
+    # A sparse checkout may leave out very much, and git may not have it here.
+    if reason not in MISSED or reason in (Omission.LINKED, Omission.SPARSE):
+        return reason == Omission.LINKED
+    is_gone = reason in GONE
+    found = git.indexed_records(Path(absolute(path))) if is_gone else disk.records_at(path)
     if found is None or isinstance(found, disk.Problem):
         return True
     from drive_trace.scorecard import feed_state, scoring  # noqa: PLC0415 - `check` needs neither
@@ -688,7 +712,7 @@ def traces_beside(
     """
     files = [each for each in found if each != disk.STDIN]
     known = set(map(identity, files))
-    searched = set(map(identity, named))
+    searched = {str(place) for each in named for place in git.standing(each)}
     folders = {Path(each).parent: each for each in known}.values()
     places = {str(folder) for each in folders if (folder := search_folder(each)[0]) is not None}
     is_told = partial(_is_told, searched, known)
@@ -723,7 +747,9 @@ def _is_told(searched: Collection[str], known: Collection[str], left_out: disk.L
     if left_out.reason not in GONE and (path in known or _is_copy(path, known)):
         return True
     # A search comes upon nothing behind a link but what git tracked, and that is not there.
-    return any(map(Path(left_out.path).parent.is_relative_to, searched))
+    place = Path(left_out.path)
+    place = place if left_out.reason == Omission.LINK else place.parent
+    return any(map(place.is_relative_to, searched))
 
 
 def _is_copy(path: str, known: Iterable[str]) -> bool:

@@ -97,12 +97,17 @@ class Repository:
     @cached_property
     def tracked(self) -> Mapping[str, str]:
         """What git calls the contents of the files in its index, by their paths from the root with
-        ``/`` in between. Links, submodules, and what a sparse checkout leaves out have none.
+        ``/`` in between. Links and submodules have none.
         """
         return {
-            name: facts[2] if facts[1].startswith(MODE_OF_FILE) and facts[0] != "S" else ""
+            name: facts[2] if facts[1].startswith(MODE_OF_FILE) else ""
             for name, facts in self._index.items()
         }
+
+    @cached_property
+    def sparse(self) -> frozenset[str]:
+        """What a sparse checkout may leave out of it."""
+        return frozenset(name for name, facts in self._index.items() if facts[0] == "S")
 
     @cached_property
     def _index(self) -> Mapping[str, Sequence[str]]:
@@ -140,6 +145,20 @@ def repository_around(
         if git_folder is not None:
             return known(each, git_folder)
     return None
+
+
+def standing(path: str) -> list[Path]:
+    """Where something stands that somebody named: where its links lead, and, where that is another
+    place, as it is written, but for links above its repository.
+    """
+    try:
+        real, written = Path(os.path.realpath(path)), Path(os.path.abspath(path))  # noqa: PTH100
+    except (OSError, ValueError):  # as in a current folder that is gone
+        return [Path(path)]
+    around = repository_around(written) if real != written else None
+    if around is not None:
+        written = Path(os.path.realpath(around.root), written.relative_to(around.root))
+    return [*dict.fromkeys((real, written))]
 
 
 def has_content(data: bytes, named: str) -> bool:

@@ -5,8 +5,9 @@ asked for together.
 
 import os
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,19 +66,19 @@ class Histories:
 
     def __init__(self, since: str = "") -> None:
         """``since`` names the commit; empty for none."""
-        self._since = since
-        self.base = Touched(since) if since else None
-        """What there was at that commit."""
+        self.since = since
+        self.base = Touched(since or "HEAD")
+        """What there was at that commit; without one, what is committed now."""
         self._listed = cache(self._list)
         self._heads = git.CommittedTraces()
 
     def of(self, path: str, records: Sequence[str] = ()) -> History | Problem:
-        """The history of a trace that has some records now, none outside of a repository; a problem
-        where git does not tell the whole.
+        """The history of a trace that has some records now; a problem where git does not tell the
+        whole, as outside of a repository.
         """
         place = git.place_of(path)
         if place is None:
-            return History()
+            return Problem(path, "its history cannot be read: it is in no repository of git")
         root, name = place
         listed = self._listed_with(root, name)
         if isinstance(listed, Problem):
@@ -103,7 +104,7 @@ class Histories:
         tell.
         """
         place = git.place_of(path)
-        if self.base is None or place is None:
+        if not self.since or place is None:
             return False
         listed = self._listed_with(*place)
         return isinstance(listed, Problem) or any(_changes_of(place[1], listed[1]))
@@ -115,29 +116,25 @@ class Histories:
         real paths, with the runs that commits recorded in it, see :func:`_recorded`. It has become
         something else, as a link; or is no more, which is told since a commit alone.
         """
-        for folder in (Path(each).resolve() for each in folders):
-            around = git.repository_around(folder)
-            listed = self._listed(around.root, "") if around is not None else None
-            if around is None or listed is None or isinstance(listed, Problem):
-                continue
-            for name in dict.fromkeys(each.name for commit in listed[1] for each in commit.changed):
-                path = around.root / name
-                is_ours = is_trace(path) and path.is_relative_to(folder) and str(path) not in seen
-                if is_ours and (self.base is not None or os.path.lexists(path)):
-                    yield str(path), _recorded(around.root, name, listed[1])
+        for around, name in _unseen(folders, seen, self._changed_in):
+            path, listed = around.root / name, self._listed(around.root, "")
+            if (self.since or os.path.lexists(path)) and not isinstance(listed, Problem):
+                yield str(path), _recorded(around.root, name, listed[1])
+
+    def _changed_in(self, root: Path) -> Iterable[str]:
+        listed = self._listed(root, "")
+        commits = () if isinstance(listed, Problem) else listed[1]
+        return dict.fromkeys(each.name for commit in commits for each in commit.changed)
 
     def _listed_with(self, root: Path, name: str) -> _Listed | Problem:
         return self._listed(root, name * (not any(each in name.lower() for each in _NAMES)))
 
     @staticmethod
-    def lost_in(path: str, history: History, now: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-        """The runs of a trace that HEAD has and its records now do not; and those when commits did
-        not leave all its lines as they were, as a line that is gone may be of any of them. With
-        the path that it had and the commit that has it, the latest first.
+    def lost_in(path: str, history: History) -> Iterator[tuple[str, str, str]]:
+        """The runs of a trace when commits did not leave all its lines as they were, each with the
+        path that it had and the commit that has it, the latest first. A line that is gone may be
+        of any of them.
         """
-        head = history.head or ()
-        for run_id in finding.run_ids_in(head) - finding.run_ids_in(now if head else ()):
-            yield path, run_id, "HEAD"
         for each in reversed(history.versions):
             was = finding.from_here(each.old_path) if each.old_path else path
             for run_id in finding.run_ids_in(each.records) if each.lost and not each.path else ():
@@ -149,14 +146,14 @@ class Histories:
         """
         folder, paths = str(root), [f":(top,icase)*{each}*" for each in _NAMES]
         paths += [f":(top,literal){name}"] * bool(name)
-        base = git.commit_named(self._since, folder) if self._since else ""
+        base = git.commit_named(self.since, folder) if self.since else ""
         if base is None:
-            return Problem("", f"its repository has no commit {printable(self._since)}; fetch it")
+            return Problem("", f"its repository has no commit {printable(self.since)}; fetch it")
         tips = ("HEAD", "HEAD^@", f"^{base}") if base else ("HEAD",)
         is_shallow = git.run_git(folder, "rev-parse", "--is-shallow-repository") == b"true\n"
         commits = git.run_git(folder, *_LOG, *tips, "--", *paths)
         between: bytes | Problem = b""
-        if self.base and not is_shallow:  # there the two may have nothing in common
+        if base and not is_shallow:  # there the two may have nothing in common
             left = self.base.base_in(root)
             between = git.run_git(folder, "diff", *_RAW, left, "HEAD", "--", *paths)
         if isinstance(commits, Problem):
@@ -389,19 +386,30 @@ class Touched:
         that there are ``now``: such a trace was moved.
         """
         kept = set(now)
-        for folder in (Path(each).resolve() for each in folders):
-            around = git.repository_around(folder)
-            if around is None:
-                continue
-            for name in self._files(around.root):
-                path = around.root / name
-                if not is_trace(path) or not path.is_relative_to(folder) or str(path) in seen:
-                    continue
-                if self._differs(around.root, name, ""):
-                    before = self._records(around.root, name)
-                    was_moved = kept.issuperset(each for each in before if each.strip())
-                    commit = short_hash(self.base_in(around.root))
-                    yield str(path), commit, before, was_moved and bool(before)
+        for around, name in _unseen(folders, seen, self._files):
+            # What git tracks no more, a clone of the change does not have.
+            if self._differs(around.root, name, "") or name not in around.tracked:
+                before = self._records(around.root, name)
+                was_moved = kept.issuperset(each for each in before if each.strip())
+                commit = short_hash(self.base_in(around.root))
+                yield str(around.root / name), commit, before, was_moved and bool(before)
+
+
+def _unseen(
+    paths: Iterable[str], seen: Collection[str], names_in: Callable[[Path], Iterable[str]]
+) -> Iterator[tuple[git.Repository, str]]:
+    """Of names in repositories, given by their roots, the traces at or below some paths that are
+    not among the ``seen`` ones by their real paths.
+    """
+    for place in dict.fromkeys(chain.from_iterable(map(git.standing, paths))):
+        around = git.repository_around(place)
+        if around is None:
+            continue
+        for name in names_in(around.root):
+            path = around.root / name
+            is_ours = path == place or (is_trace(path) and path.is_relative_to(place))
+            if is_ours and str(path) not in seen:
+                yield around, name
 
 
 def _without(records: Iterable[str], some: Counter[str]) -> Iterator[str]:
