@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.analysis import Analysis, read_log, summarize_text
+from drive_trace.analysis import Analysis
 from drive_trace.linter.rule import Severity
 from drive_trace.report.contents import report_on
 from drive_trace.report.contents import to_json as report_to_json
 from drive_trace.scorecard.card import score, to_json
+from drive_trace.scorecard.scoring import summarize
+from tests.support.scored import read_log, score_of, summarize_text
 
 CASES = Path(__file__).parent / "conformance"
 VERDICTS = {
@@ -63,8 +65,8 @@ def test_trace(number: int) -> None:
         if finding.rule.severity is Severity.ERROR
     }
     assert sorted(errors) == case["invalid_lines"]
-    assert list(analysis.summary().unknown_lines) == case["unknown_lines"]
-    card = to_json(analysis.score())
+    assert list(summarize(analysis.index).unknown_lines) == case["unknown_lines"]
+    card = to_json(score_of(analysis))
     assert only_keys_of(counted(card), case["scorecard"]) == case["scorecard"]
     assert to_json(score([summarize_text(case["text"])])) == card
 

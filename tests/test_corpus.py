@@ -15,6 +15,7 @@ from drive_trace.trace.document import Point
 from drive_trace.trace.reading import laid_out, read_lines
 from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run
+from tests.support.scored import score_of
 
 FOLDER = os.environ.get("DRIVE_TRACE_CORPUS")
 TRACES = sorted(Path(FOLDER).glob("*.jsonl")) if FOLDER else []
@@ -156,7 +157,7 @@ def known(analysis: Analysis) -> Any:
         )
         for each in analysis.findings()
     ]
-    return findings, to_json(analysis.score())
+    return findings, to_json(score_of(analysis))
 
 
 def fixes(analysis: Analysis, finding: Any) -> Any:

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from drive_trace.analysis import Analysis, join_all, summarize_text
+from drive_trace.analysis import Analysis, join_all
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.linter import engine
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, fingerprint
 from drive_trace.scorecard.card import score, to_json
+from drive_trace.scorecard.scoring import summarize
 from drive_trace.text.spans import PositionEncoding, is_blank
 from drive_trace.trace.document import Document, Point, Position
 from drive_trace.trace.reading import read_lines
@@ -30,6 +31,7 @@ from tests.support.models import (
     everything,
     point,
 )
+from tests.support.scored import score_of, summarize_text
 
 _MOMENTS = (
     *(f"2026-05-28T14:0{minute}:00.000Z" for minute in range(3)),
@@ -66,7 +68,7 @@ def test_rules_and_score_agree_on_the_grade_that_counts_and_on_what_is_stale() -
         texts = ["\n".join(each) + "\n" for each in hostile_files(Random(seed))]
         files = {f"{number}.jsonl": Analysis(text) for number, text in enumerate(texts)}
         join_all([*files], [*files.values()])
-        (run,) = score([each.summary(path) for path, each in files.items()]).runs
+        (run,) = score([summarize(each.index, path) for path, each in files.items()]).runs
         found = defaultdict[str, set[tuple[str, int]]](set)
         for path, analysis in files.items():
             for each in analysis.findings():
@@ -198,7 +200,7 @@ def test_nothing_raises_whatever_the_text(text: str) -> None:
 @settings(max_examples=examples(100))
 @given(TEXTS)
 def test_scoring_alone_gives_the_score_of_the_whole_analysis(text: str) -> None:
-    assert to_json(score([summarize_text(text)])) == to_json(Analysis(text).score())
+    assert to_json(score([summarize_text(text)])) == to_json(score_of(Analysis(text)))
 
 
 @settings(max_examples=examples(100))
@@ -246,7 +248,7 @@ def test_an_edit_of_many_lines_is_taken_in_as_a_whole() -> None:
         text = applied(text, change)
     fresh = Analysis(text)
     assert analysis.document.text == text
-    assert to_json(analysis.score()) == to_json(fresh.score())
+    assert to_json(score_of(analysis)) == to_json(score_of(fresh))
     assert [(each.rule.code, analysis.where(each)) for each in analysis.findings()] == [
         (each.rule.code, fresh.where(each)) for each in fresh.findings()
     ]

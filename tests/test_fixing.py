@@ -17,6 +17,7 @@ from tests.support.drawing import examples
 from tests.support.fixtures import read, trace
 from tests.support.growth import assert_linear
 from tests.support.models import TEXTS, everything
+from tests.support.scored import score_of
 
 LINES = Path(__file__).parent / "conformance/lines.jsonl"
 RAW = [json.loads(line)["raw"] for line in LINES.read_text("utf-8").split("\n") if line]
@@ -71,7 +72,7 @@ def test_safe_fixes_leave_verdicts_figures_and_feeds_alone(text: str) -> None:
 
 def what_counts(analysis: Analysis) -> tuple[object, ...]:
     """Verdicts, token figures and the valid events of the feeds, wherever their lines are."""
-    card = analysis.score()
+    card = score_of(analysis)
     graded = [
         (run.run_id, run.gate, run.correctness and run.correctness.values, run.measured.tokens)
         for run in card.runs

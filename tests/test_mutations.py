@@ -10,6 +10,7 @@ from drive_trace.authoring.fixing import fix_all
 from drive_trace.json_text import as_json
 from drive_trace.vocabulary import EVENTS, GRADE
 from tests.support.fixtures import event_id
+from tests.support.scored import score_of
 
 FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
 
@@ -86,7 +87,7 @@ def test_what_is_certain_is_mended_and_nothing_else_is_touched(shift: int) -> No
 
 
 def verdicts(analysis: Analysis) -> dict[str, str]:
-    return {run.run_id: run.verdict.value for run in analysis.score().runs}
+    return {run.run_id: run.verdict.value for run in score_of(analysis).runs}
 
 
 def valid_feeds(analysis: Analysis) -> list[object]:

@@ -17,8 +17,9 @@ from tests.support.client_text import apply_edits
 from tests.support.completing import made, offered
 from tests.support.fixtures import actions_in, edits_of, findings_of, lenses_of, read
 from tests.support.moving import folds_of, links_of, selections_of, symbols_of
+from tests.support.scored import summarize_text
 
-from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.filling import (
     fill_offers,
@@ -38,6 +39,7 @@ from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import CannotMake, View, as_edits, point_at
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score
+from drive_trace.scorecard.scoring import score_in
 from drive_trace.text.spans import PositionEncoding
 
 STAMP = Stamp("aaaaaaaa-0000-4000-8000-000000000001", "2026-05-28T14:30:00.000Z")
@@ -195,7 +197,7 @@ def joined(here: str, there: str) -> list[str]:
     texts = {"trace.jsonl": read(here).text, "slices/01/trace.jsonl": read(there).text}
     card = score([summarize_text(text, name) for name, text in texts.items()])
     (run,) = (each for each in card.runs if each.run_id == _RUN)
-    own = Analysis(read(here).text).score_run(_RUN)
+    own = score_in(Analysis(read(here).text).index, _RUN)
     view = JoinedRun(run, own, tuple(texts), "trace.jsonl")
     shown = [f"> {line}".rstrip() for line in _LINK.sub(r"\1", view.markdown).split("\n")]
     return [*code(view.title), "", "and the hover of its id:", "", *shown]

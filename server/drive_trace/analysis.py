@@ -1,4 +1,4 @@
-"""The façade that editors and commands call: text in, findings and scorecards out.
+"""The façade that editors and commands call: text in, findings out.
 
 One :class:`Analysis` serves a keystroke and a batch alike: an edit re-reads the
 lines that it touches and re-runs the rules over the entities those lines belong
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from drive_trace.linter.edits import capped
 from drive_trace.linter.engine import FindingStore, fixes_in_its_file
@@ -25,15 +24,7 @@ from drive_trace.trace.joined import JoinedFile, JoinedFiles, sharing
 from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.provenance import ProvenanceRecord
-from drive_trace.trace.reading import read_lines, values_of
-
-if TYPE_CHECKING:  # `check` scores nothing
-    from drive_trace.report.event_log import TraceLog
-    from drive_trace.scorecard.card import ScoreCard
-    from drive_trace.scorecard.dispatches import Event
-    from drive_trace.scorecard.run_lines import TraceLines
-    from drive_trace.scorecard.run_score import RunScore
-    from drive_trace.scorecard.scoring import TraceSummary
+from drive_trace.trace.reading import read_lines
 
 _MANY = 2000
 """After an edit of more lines the analysis starts over, which costs less than line by line."""
@@ -107,10 +98,7 @@ class Analysis:
 
     def expect_edits(self) -> None:
         """Build now what the first edit, or the next look at closed traces, would else build."""
-        from drive_trace.scorecard import scoring  # noqa: PLC0415 - see above
-
         _ = self.index.ids, self.index.uncounted, self.document.is_divided
-        scoring.stray_grades(self.lines())
 
     def _take_in(self, path: str | None) -> None:
         self.index = Index(self.document.lines, path, finds_slips=True)
@@ -247,35 +235,6 @@ class Analysis:
         """A line's number from 1, counted in records."""
         return self.document.number(line) + 1
 
-    # Scores
-
-    def summary(self, path: str = "") -> TraceSummary:
-        """The trace, summed up for the scorecard."""
-        from drive_trace.scorecard import scoring  # noqa: PLC0415 - see above
-
-        return scoring.summarize(self.index, path)
-
-    def score(self, path: str = "") -> ScoreCard:
-        """The scorecard of this trace alone."""
-        from drive_trace.scorecard.card import score  # noqa: PLC0415 - see above
-
-        return score([self.summary(path)])
-
-    def score_run(self, run_id: str, path: str = "") -> RunScore | None:
-        """One run's score in this trace; None where the trace has no line of it."""
-        from drive_trace.scorecard import run_lines, scoring  # noqa: PLC0415 - see above
-
-        lines = self.lines(path)
-        run = scoring.score_alone(run_id, lines)
-        copied = path if run_id in run_lines.runs_sharing_events(self.index) else None
-        return run and scoring.among(run, (), scoring.stray_grades(lines), copied)
-
-    def lines(self, path: str = "") -> TraceLines:
-        """Its lines by run, for the score of a run in several traces."""
-        from drive_trace.scorecard.run_lines import TraceLines  # noqa: PLC0415 - see above
-
-        return TraceLines(self.index, path)
-
 
 def join_all(paths: Sequence[str], analyses: Sequence[Analysis]) -> None:
     """Have each trace judged with the lines that its runs have in the others, in their order."""
@@ -295,64 +254,3 @@ def _counts(line: Line) -> bool:
     if event is None:
         return line.status is not LineStatus.BLANK
     return bool(event.is_feed or event.is_work or event.opens or event.closes)
-
-
-def summarize_text(
-    text: str | Sequence[str], path: str = "", provenance: ProvenanceRecord | None = None
-) -> TraceSummary:
-    """What the scorecard needs of a trace, without looking for findings: the fast way.
-
-    The trace is given as its text, or as its records without their newlines.
-    """
-    from drive_trace.scorecard import scoring  # noqa: PLC0415 - see above
-
-    records = text.split("\n") if isinstance(text, str) else text
-    return scoring.ScoredTrace(records, path, provenance).summary()
-
-
-def read_log(
-    text: str | Sequence[str], path: str = "", provenance: ProvenanceRecord | None = None
-) -> TraceLog:
-    """What a report needs of a trace: its summary and every valid event, whole.
-
-    The trace is given as its text, or as its records without their newlines.
-    """
-    from drive_trace.scorecard import scoring  # noqa: PLC0415 - see above
-
-    records = text.split("\n") if isinstance(text, str) else text
-    trace = scoring.ScoredTrace(records, path, provenance)
-    return _log(trace.summary(), trace.document.lines, records)
-
-
-def log_of(analysis: Analysis, records: Sequence[str], path: str) -> TraceLog:
-    """The same of a trace that is analysed already, given with its records."""
-    return _log(analysis.summary(path), analysis.document.lines, records)
-
-
-def _log(summary: TraceSummary, lines: Sequence[Line], records: Sequence[str]) -> TraceLog:
-    from drive_trace.report.event_log import TraceLog  # noqa: PLC0415 - see above
-
-    invalid = tuple(n for n, line in enumerate(lines, 1) if line.is_rejected)
-    record = summary.lines.provenance if summary.lines is not None else None
-    events = events_of_run(lines, None, summary.path, record)
-    return TraceLog(summary, events, invalid, records)
-
-
-def events_of_run(
-    lines: Sequence[Line],
-    run_id: str | None,
-    path: str = "",
-    record: ProvenanceRecord | None = None,
-) -> tuple[Event, ...]:
-    """Every valid event of one run, or of all, whole, given all lines of its trace, and the record
-    beside it.
-    """
-    from drive_trace.scorecard.dispatches import Event  # noqa: PLC0415 - see above
-
-    return tuple(
-        Event(
-            line.event.name, values_of(line), path, number, record.measured(line) if record else ()
-        )
-        for number, line in enumerate(lines, 1)
-        if line.event is not None and (run_id is None or line.run == run_id)
-    )

@@ -9,7 +9,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.analysis import Analysis
 from drive_trace.comparison.answer import MARGIN, Comparison, CostRule
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.comparison.comparability import allowed_of
@@ -17,7 +17,7 @@ from drive_trace.comparison.runs import TIMES
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.scoring import TraceSummary
+from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
 from drive_trace.storage.compared_sides import read_case_file, read_prices, read_sides
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace, with_judgements
 from drive_trace.storage.finding import SearchOptions, among, find_traces, omitted, traces_beside
@@ -120,7 +120,8 @@ def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = (
                 unread.append(Unread(trace.path, trace.reason))
             else:
                 path, records, provenance, found_at = trace
-                yield with_judgements(summarize_text(records, path, provenance), found_at)
+                summary = ScoredTrace(records, path, provenance).summary()
+                yield with_judgements(summary, found_at)
 
     traces = list(scored(_found(named, options)))
     run_ids = {run.run_id for each in traces for run in each.runs}

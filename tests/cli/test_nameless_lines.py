@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.analysis import summarize_text
 from tests.cli.support import run, write
 from tests.support.client_text import event, graded
 from tests.support.growth import assert_linear
+from tests.support.scored import summarize_text
 
 GRADED = graded("pass", "pass", "pass")
 WORK = event(

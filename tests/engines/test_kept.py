@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from msgspec.msgpack import encode
 
-from drive_trace.analysis import summarize_text
 from drive_trace.fleet.kept import File, TraceState, look_at_file, state_from, summary_from
 from drive_trace.scorecard.scoring import without_lines
+from tests.support.scored import summarize_text
 
 LINES = (Path(__file__).parent.parent / "conformance/traces.jsonl").read_bytes().splitlines()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.analysis import Analysis
 from drive_trace.features.findings import picked
 from drive_trace.features.new_events import appending_offers, closing_offers, graded
 from drive_trace.features.results import CannotMake
@@ -11,6 +11,7 @@ from drive_trace.scorecard.card import score
 from drive_trace.trace.document import Point
 from tests.support.changing import NOW, changes_of, check_appended, check_offers, offers_at
 from tests.support.fixtures import read
+from tests.support.scored import summarize_text
 
 GRADES = ["refactor.driveTrace.record"]
 UNGRADED = """

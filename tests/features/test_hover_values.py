@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from lsprotocol import types
 
-from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.analysis import Analysis
 from drive_trace.features.hover import hover
 from drive_trace.features.referents import HoverOptions
 from drive_trace.features.results import View
@@ -17,6 +17,7 @@ from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS, EventType
 from tests.support.aids import hover_text
 from tests.support.fixtures import URI, dumps, trace
+from tests.support.scored import summarize_text
 
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 BRIEFS = """

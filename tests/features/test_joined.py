@@ -4,13 +4,15 @@ import re
 from textwrap import dedent
 from uuid import NAMESPACE_OID, uuid5
 
-from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun, carried_at, of_one_file
 from drive_trace.scorecard.card import score
+from drive_trace.scorecard.scoring import score_in
 from drive_trace.trace.line import run_id_of
 from drive_trace.trace.scope import scope_at
 from drive_trace.vocabulary import EVENTS, GRADE
 from tests.support.fixtures import read, trace
+from tests.support.scored import summarize_text
 
 RUN = "shop"
 MISSING = "not computable: not graded"
@@ -38,7 +40,7 @@ def joined(waiting: int | None = 0, **texts: str) -> JoinedRun:
     card = score([summarize_text(text, name) for name, text in texts.items()])
     (run,) = (each for each in card.runs if each.run_id == RUN)
     uris = [f"file:///{part.path}" for part in run.parts]
-    own = Analysis(texts[here]).score_run(RUN)
+    own = score_in(Analysis(texts[here]).index, RUN)
     return JoinedRun(run, own, uris, f"file:///{here}", waiting)
 
 
@@ -162,8 +164,7 @@ def test_the_card_of_a_run_has_links_whatever_its_document_is_called() -> None:
         'dispatch-start","dispatch_id":"d"',
         'dispatch-end","dispatch_id":"d","result":"failed"',
     )
-    run = Analysis(trace(*(f'EVENT{{"event_type":"{each}}}' for each in dispatch))).score_run(
-        "checkout-retry"
-    )
+    text = trace(*(f'EVENT{{"event_type":"{each}}}' for each in dispatch))
+    run = score_in(Analysis(text).index, "checkout-retry")
     assert run is not None
     assert "(file:///?#L1)" in of_one_file(run, "file:///\ud800").markdown

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from drive_trace.analysis import read_log
 from drive_trace.report.contents import FullReport, report_on, to_json
 from drive_trace.report.html import report_html
 from tests.support.fixtures import trace
+from tests.support.scored import read_log
 
 HOSTILE = (
     "</script><script>document.title='run'</script>",

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.analysis import read_log
 from drive_trace.report.contents import report_on
 from drive_trace.report.html import SCRIPT, STYLE, report_html
 from drive_trace.report.sections import report_markdown
@@ -21,6 +20,7 @@ from drive_trace.text.html import join, tag, words
 from tests.report.support import HOSTILE, hostile_trace, html_of, report_of
 from tests.scorecard.support import PASSED, TRIPLES, event, graded
 from tests.support.fixtures import trace
+from tests.support.scored import read_log
 
 _VOID = {"meta", "line", "rect", "path", "input"}
 _CLOSED = {"line", "rect", "path"}

@@ -4,18 +4,20 @@ import re
 
 import pytest
 
-from drive_trace.analysis import Analysis, events_of_run
+from drive_trace.analysis import Analysis
 from drive_trace.report.sections import run_report_markdown
+from drive_trace.scorecard.dispatches import events_of
 from drive_trace.scorecard.render import run_card
+from drive_trace.scorecard.scoring import score_in
 from tests.report.support import HOSTILE, hostile_trace
 from tests.support.client_text import event, graded, triage
 
 
 def page_of(text: str, run_id: str = "run-1") -> str:
     analysis = Analysis(text)
-    run = analysis.score_run(run_id, "shop/trace.jsonl")
+    run = score_in(analysis.index, run_id, "shop/trace.jsonl")
     assert run is not None
-    events = events_of_run(analysis.document.lines, run_id)
+    events = events_of(analysis.document.lines, run_id)
     return run_report_markdown(run.headline, run_card(run), run, events)
 
 

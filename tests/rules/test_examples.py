@@ -25,6 +25,7 @@ from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run
 from tests.support import fixtures
 from tests.support.rule_examples import Example, examples_of
+from tests.support.scored import score_of
 
 MODULES = sorted(each.name for each in pkgutil.iter_modules(rules.__path__))
 
@@ -218,7 +219,7 @@ def test_a_fix_made_in_the_open_document_leaves_what_a_fresh_one_has(
 
 def what_counts(analysis: Analysis) -> tuple[Any, ...]:
     """What no tool may change unasked: verdicts, token figures, the valid feed events."""
-    card: ScoreCard = analysis.score()
+    card: ScoreCard = score_of(analysis)
     graded = [(run.run_id, run.gate, run.correctness, run.tokens) for run in card.runs]
     feeds = [
         (analysis.line_number(line), line.facts)

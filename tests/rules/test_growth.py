@@ -8,6 +8,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.vocabulary import EVENTS
 from tests.support.client_text import apart, event, graded
 from tests.support.growth import Work, assert_linear
+from tests.support.scored import score_of
 
 LINES = 4000
 BY_TURNS = {
@@ -30,7 +31,7 @@ def test_the_same_again_and_again(names: tuple[str, ...], ids: Callable[[str], s
         def judge() -> None:
             analysis = Analysis(text)
             list(analysis.findings())
-            analysis.score()
+            score_of(analysis)
 
         return judge
 

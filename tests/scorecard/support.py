@@ -5,12 +5,14 @@ from itertools import product
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.analysis import Analysis
 from drive_trace.scorecard.card import ScoreCard, score, to_json
 from drive_trace.scorecard.render import run_card
 from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.scoring import score_in, summarize
 from drive_trace.text.document import as_markdown
 from tests.support.fixtures import dumps, trace
+from tests.support.scored import summarize_text
 
 TRIPLES = list(product(("pass", "fail", None), repeat=3))
 
@@ -32,7 +34,9 @@ def card_of(*traces: str) -> ScoreCard:
     """The card of traces called a.jsonl, b.jsonl, …; each way of reading them must agree."""
     paths = [f"{chr(ord('a') + number)}.jsonl" for number in range(len(traces))]
     card = score([summarize_text(each, path) for each, path in zip(traces, paths, strict=True)])
-    slowly = score([Analysis(each).summary(path) for each, path in zip(traces, paths, strict=True)])
+    slowly = score(
+        [summarize(Analysis(each).index, path) for each, path in zip(traces, paths, strict=True)]
+    )
     assert card == slowly
     return card
 
@@ -40,7 +44,7 @@ def card_of(*traces: str) -> ScoreCard:
 def run_of(*lines: str) -> RunScore:
     """The one run of a trace of these events."""
     (run,) = card_of(trace(*lines)).runs
-    assert Analysis(trace(*lines)).score_run(run.run_id, "a.jsonl") == run
+    assert score_in(Analysis(trace(*lines)).index, run.run_id, "a.jsonl") == run
     return run
 
 

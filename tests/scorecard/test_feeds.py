@@ -8,13 +8,13 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drive_trace.analysis import read_log, summarize_text
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage.files import records_of
 from drive_trace.storage.recording import runs_named
 from drive_trace.vocabulary import COST, EVENTS, GRADE
 from tests.support.client_text import event, graded, tokens, triage
 from tests.support.drawing import examples
+from tests.support.scored import read_log, summarize_text
 
 TRACES = Path(__file__).parents[1] / "conformance/traces.jsonl"
 

@@ -10,6 +10,7 @@ from drive_trace.scorecard.measures import Manner
 from tests.cli.support import run
 from tests.scorecard.support import card_markdown
 from tests.support.fixtures import trace
+from tests.support.scored import score_of
 
 AFTERWARDS = (
     'EVENT{"event_type":"dispatch-start","ts":"2026-06-05T14:28:10.580Z"}',
@@ -34,7 +35,7 @@ NUMBERED = tuple(
 
 
 def origin_of(*lines: str) -> Manner | None:
-    (scored,) = Analysis(trace(*lines)).score().runs
+    (scored,) = score_of(Analysis(trace(*lines))).runs
     return scored.provenance.origin
 
 
@@ -57,7 +58,7 @@ def test_the_card_says_it_with_its_evidence_and_the_verdict_stays() -> None:
         'EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":"pass"}'
     )
     for lines in (IN_TIME, AFTERWARDS):
-        (scored,) = Analysis(trace(*lines, grade)).score().runs
+        (scored,) = score_of(Analysis(trace(*lines, grade))).runs
         assert scored.is_earned
     card = card_markdown(scored)
     assert "Provenance: back-filled (" in card
@@ -96,5 +97,5 @@ def test_a_copy_is_no_sign_of_its_own(tmp_path: Path) -> None:
 
 def test_a_long_run_costs_no_more_than_a_short_one() -> None:
     lines = ['EVENT{"event_type":"triage-verdict"}'] * 100
-    (scored,) = Analysis(trace(*lines)).score().runs
+    (scored,) = score_of(Analysis(trace(*lines))).runs
     assert scored.provenance.events == 16

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from drive_trace.analysis import summarize_text
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.scorecard.render import markdown, table, text
 from drive_trace.text.wording import byte_size, compact, duration
 from tests.report.support import HOSTILE
 from tests.scorecard.support import PASSED, TRIPLES, card_markdown, card_of, event, graded
 from tests.support.fixtures import trace
+from tests.support.scored import summarize_text
 from tests.support.snapshots import Snapshots, stored
 
 # In words

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.analysis import summarize_text
 from drive_trace.features.findings import DiagnosticOptions
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -19,6 +18,7 @@ from drive_trace.storage.finding import Found, find_traces
 from drive_trace.text.spans import PositionEncoding
 from tests.server.support import write
 from tests.support.client_text import event, graded, triage
+from tests.support.scored import summarize_text
 
 
 def options(path: Path) -> DiagnosticOptions:

@@ -63,6 +63,7 @@ from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE
 from tests.support.client_text import apply_edits, offset_in, position
 from tests.support.rule_examples import Example
+from tests.support.scored import score_of
 
 URI = "file:///traces/checkout-retry/trace.jsonl"
 ENCODINGS = tuple(PositionEncoding)
@@ -453,7 +454,7 @@ def check_edited(text: str, edits: Sequence[types.TextEdit], encoding: PositionE
     fresh = Analysis(apply_edits(text, edits, encoding))
     assert analysis.document.text == fresh.document.text
     assert findings_of(analysis) == findings_of(fresh)
-    assert analysis.score() == fresh.score()
+    assert score_of(analysis) == score_of(fresh)
 
 
 def _key(position: types.Position) -> tuple[int, int]:

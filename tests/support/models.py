@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from drive_trace.analysis import Analysis
 from drive_trace.scorecard.card import to_json
+from drive_trace.scorecard.scoring import score_in
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS
+from tests.support.scored import score_of
 
 LINE_END = re.compile("\r\n|\r|\n")
 _NAMES = [
@@ -192,10 +194,10 @@ def everything(analysis: Analysis) -> dict[str, Any]:
             (analysis.line_number(line), len(analysis.findings_of(line)))
             for line, _ in analysis.found.select(1000)
         ],
-        "score": to_json(analysis.score()),
+        "score": to_json(score_of(analysis)),
         "runs": {
-            run.run_id: analysis.score_run(run.run_id) == run
-            for run in analysis.score().runs
+            run.run_id: score_in(analysis.index, run.run_id) == run
+            for run in score_of(analysis).runs
             if run.run_id in analysis.index.runs
         },
         "named": {

@@ -13,12 +13,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from drive_trace.analysis import Analysis, read_log
+from drive_trace.analysis import Analysis
 from drive_trace.commands import cli
 from drive_trace.report.contents import report_on
 from drive_trace.report.contents import to_json as report_to_json
 from drive_trace.scorecard.card import to_json
 from drive_trace.trace.document import Point
+from tests.support.scored import read_log, score_of
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests/conformance"
@@ -65,7 +66,7 @@ def told(analysis: Analysis) -> dict[str, Any]:
         for finding in analysis.findings()
     ]
     lines = [line.status.value for line in analysis.document.lines]
-    return {"lines": lines, "findings": findings, "score": to_json(analysis.score())}
+    return {"lines": lines, "findings": findings, "score": to_json(score_of(analysis))}
 
 
 def everything() -> Iterator[object]:

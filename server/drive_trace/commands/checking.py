@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from drive_trace.analysis import Analysis, log_of
+from drive_trace.analysis import Analysis
 from drive_trace.commands.formats import Location, RelatedPlace, Reported, reported, unreadable
 from drive_trace.commands.reading import Reading
 from drive_trace.commands.terminal import notify
@@ -94,9 +94,13 @@ def _check(task: _Task, logs: dict[str, TraceLog] | None = None) -> list[_Checke
     analyses = [_analysed(each) for each in traces]
     _join(traces, analyses)
     if logs is not None:
+        from drive_trace.report.event_log import log_of  # noqa: PLC0415 - for reports
+        from drive_trace.scorecard.scoring import summarize  # noqa: PLC0415 - as above
+
         for each, analysis in zip(traces, analyses, strict=True):
             path, records, *_ = each.trace
-            logs[path] = log_of(analysis, records, path)
+            summary = summarize(analysis.index, path)
+            logs[path] = log_of(summary, analysis.document.lines, records)
     return [_checked(*each) for each in zip(traces, analyses, strict=True)]
 
 

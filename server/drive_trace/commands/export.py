@@ -5,10 +5,10 @@ import sys
 import click
 
 from drive_trace import __version__
-from drive_trace.analysis import read_log
 from drive_trace.commands import options, terminal
 from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
 from drive_trace.report.contents import report_on
+from drive_trace.report.event_log import read_log
 from drive_trace.report.export import WRITERS, exported
 from drive_trace.scorecard.caveats import ILLEGIBLE
 from drive_trace.storage.finding import SearchOptions, omitted

@@ -6,7 +6,6 @@ import sys
 import click
 
 from drive_trace import __version__
-from drive_trace.analysis import read_log
 from drive_trace.commands import options, terminal
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.reading import Reading, tell_others
@@ -64,7 +63,7 @@ def report(
     traces, sources = [], dict[str, str]()
     for each in reading:
         # What was not checked, or by another process, is read here.
-        log = logs.get(each.path) or read_log(each.records, each.path, each.provenance)
+        log = logs.get(each.path) or event_log.read_log(each.records, each.path, each.provenance)
         traces.append(log._replace(summary=reading.vouched(log.summary, each.records)))
         entries = each.provenance.entries if each.provenance is not None else {}
         sources |= {id_: entry.source for id_, entry in entries.items() if entry.source}

@@ -15,6 +15,7 @@ from drive_trace.features.results import View, markup, point_at, range_of, witho
 from drive_trace.json_text import NodeKind
 from drive_trace.linter.edits import object_on
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
+from drive_trace.scorecard.scoring import score_in
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import byte_size, code, compact, duration, in_full, plural, printable
 from drive_trace.trace import reading, times
@@ -126,7 +127,7 @@ def card(at: referents.Pointed) -> str | None:
     run_id = run_id_of(at.line)
     if run_id is None:
         return None
-    run, joined = at.analysis.score_run(run_id), at.options.joined
+    run, joined = score_in(at.analysis.index, run_id), at.options.joined
     if joined is None and run is not None:
         joined = runs.of_one_file(run, at.options.uri)
     if joined is None:

@@ -22,6 +22,7 @@ from drive_trace.linter import edits, rule
 from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
 from drive_trace.scorecard.run_score import RunScore
+from drive_trace.scorecard.scoring import score_in
 from drive_trace.text.spans import is_blank
 from drive_trace.text.wording import printable
 from drive_trace.trace.document import Point
@@ -357,7 +358,7 @@ def _without_doubt(feed: JoinedFeed | CannotMake) -> JoinedFeed | CannotMake:
 def _scored(analysis: Analysis, run_id: str, joined: runs.Joined) -> RunScore | None:
     """The run over all known files; None if it has no event."""
     run = joined(run_id)
-    return run.run if run is not None else analysis.score_run(run_id)
+    return run.run if run is not None else score_in(analysis.index, run_id)
 
 
 def _grade_title(

@@ -21,6 +21,7 @@ from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode, LineRef, uncounted_lines
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.outline import grading, in_short, outline
+from drive_trace.scorecard.scoring import score_in
 from drive_trace.text import document as doc
 from drive_trace.text.wording import plain, plural, printable
 from drive_trace.trace.document import Point
@@ -470,7 +471,7 @@ def resolve_lens(
 def _lens_title(
     analysis: Analysis, data: dict[str, object], run_id: str, joined: Joined
 ) -> str | None:
-    here = analysis.score_run(run_id)
+    here = score_in(analysis.index, run_id)
     run = (joined(run_id) or of_one_file(here)) if here is not None else None
     if data.get("kind") == _OF_RUN:
         return run.lens if run is not None else None

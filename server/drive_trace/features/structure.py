@@ -18,6 +18,7 @@ from drive_trace.features.results import JsonText, View, json_list, plain_betwee
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
 from drive_trace.json_text import Node, NodeKind, strings_named
 from drive_trace.scorecard.run_score import Verdict
+from drive_trace.scorecard.scoring import score_in
 from drive_trace.stopping import unless_stopped
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import compact, duration, plain, plural
@@ -142,7 +143,7 @@ def label_of(analysis: Analysis, node: OutlineNode, joined: Joined) -> Caption:
 
 def _label_of_run(analysis: Analysis, node: OutlineNode, joined: Joined) -> Caption:
     run_id = plain(node.value, _LONGEST_NAME).strip() or _NAMELESS
-    score = analysis.score_run(node.value)
+    score = score_in(analysis.index, node.value)
     if score is None:
         return Caption(f"no valid event · {run_id}")
     run = joined(node.value) or of_one_file(score)

@@ -19,7 +19,7 @@ from msgspec import msgpack
 from drive_trace.report.fleet import Row, row_of
 from drive_trace.scorecard import caveats, run_lines
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, without_lines
+from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, summarize, without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage import finding, fleet_cache, patterns
 from drive_trace.storage.processes import in_batches, on_all_cores
@@ -237,7 +237,7 @@ def summarized(trace: disk.TraceRecords, file: File) -> tuple[TraceSummary, Find
         summary = ScoredTrace(trace.records, file.name, trace.provenance).summary()
     else:
         analysis = analysed(trace, file, file.settings)
-        summary = analysis.summary(file.name)
+        summary = summarize(analysis.index, file.name)
         findings = {run_id: dict(each) for run_id, each in analysis.told_by_rule().items()}
     return disk.with_judgements(without_lines(summary), file.path), findings
 

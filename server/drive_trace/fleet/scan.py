@@ -111,7 +111,7 @@ def _read_whole(file: File) -> _Whole | None:
         scored = scoring.ScoredTrace(trace[0].records, file.name, trace[0].provenance)
         return _Whole(trace[1], scored.lines, None)
     analysis = analysed(trace[0], file, file.settings)
-    return _Whole(trace[1], analysis.lines(file.name), analysis)
+    return _Whole(trace[1], run_lines.TraceLines(analysis.index, file.name), analysis)
 
 
 def _findings_joined(traces: Mapping[str, _Whole]) -> FindingCounts | None:

@@ -5,10 +5,19 @@ from heapq import merge
 from typing import NamedTuple
 
 from drive_trace.scorecard import measures, scoring
-from drive_trace.scorecard.dispatches import SPANNING, DispatchSpan, Event, Period, dispatches_of
+from drive_trace.scorecard.dispatches import (
+    SPANNING,
+    DispatchSpan,
+    Event,
+    Period,
+    dispatches_of,
+    events_of,
+)
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.wording import HUGE, compact, short_time
 from drive_trace.trace import joined, times
+from drive_trace.trace.line import Line
+from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.vocabulary import ENVELOPE, EVENTS, FieldType, types
 
 
@@ -26,6 +35,23 @@ class TraceLog(NamedTuple):
     def path(self) -> str:
         """The name of the trace in what is shown."""
         return self.summary.path
+
+
+def log_of(
+    summary: scoring.TraceSummary, lines: Sequence[Line], records: Sequence[str]
+) -> TraceLog:
+    """What a report needs of a trace: its summary and every valid event, whole."""
+    invalid = tuple(n for n, line in enumerate(lines, 1) if line.is_rejected)
+    record = summary.lines.provenance if summary.lines is not None else None
+    return TraceLog(summary, events_of(lines, None, summary.path, record), invalid, records)
+
+
+def read_log(
+    records: Sequence[str], path: str = "", provenance: ProvenanceRecord | None = None
+) -> TraceLog:
+    """The same of a trace that is given as its records without their newlines."""
+    trace = scoring.ScoredTrace(records, path, provenance)
+    return log_of(trace.summary(), trace.document.lines, records)
 
 
 def _counted_once(traces: Sequence[TraceLog], runs: Sequence[RunScore]) -> Iterator[list[Event]]:

@@ -9,6 +9,9 @@ import msgspec
 
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.wording import short_time
+from drive_trace.trace.line import Line
+from drive_trace.trace.provenance import ProvenanceRecord
+from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Length, length_of, work_of
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, Entity
@@ -62,6 +65,24 @@ class Event(NamedTuple):
         """The run that it belongs to."""
         value: str = self.values["project_run_id"]
         return value
+
+
+def events_of(
+    lines: Iterable[Line],
+    run_id: str | None = None,
+    path: str = "",
+    record: ProvenanceRecord | None = None,
+) -> tuple[Event, ...]:
+    """Every valid event of one run, or of all, given all lines of its trace, and the record beside
+    it.
+    """
+    return tuple(
+        Event(
+            line.event.name, values_of(line), path, number, record.measured(line) if record else ()
+        )
+        for number, line in enumerate(lines, 1)
+        if line.event is not None and (run_id is None or line.run == run_id)
+    )
 
 
 class Outcome(StrEnum):

@@ -25,7 +25,7 @@ from drive_trace.scorecard.caveats import (
 from drive_trace.scorecard.feed_state import FeedState, feed_state
 from drive_trace.scorecard.finding_caveats import caveats_from_elsewhere, caveats_of_coverage
 from drive_trace.scorecard.run_facts import run_facts
-from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes
+from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes, runs_sharing_events
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
 from drive_trace.text.frozen import Frozen
 from drive_trace.trace.document import Document, Point
@@ -98,6 +98,14 @@ def score_alone(run_id: str, lines: TraceLines) -> RunScore | None:
     if key not in kept:
         kept[key] = score_run(run_id, [lines])
     return cast("RunScore | None", kept[key])
+
+
+def score_in(index: Index, run_id: str, path: str = "") -> RunScore | None:
+    """One run's score in one trace; None where the trace has no line of it."""
+    lines = TraceLines(index, path)
+    run = score_alone(run_id, lines)
+    copied = path if run_id in runs_sharing_events(index) else None
+    return run and among(run, (), stray_grades(lines), copied)
 
 
 def _gated(run: RunLines) -> tuple[str, ...]:

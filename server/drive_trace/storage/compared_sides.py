@@ -12,12 +12,12 @@ from typing import NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from drive_trace.analysis import Analysis, join_all, log_of
+from drive_trace.analysis import Analysis, join_all
 from drive_trace.comparison import runs as comparing
 from drive_trace.comparison.runs import RunManifest, Side, SideFile
 from drive_trace.comparison.traced import Prices, traced
 from drive_trace.json_text import find_member, parse
-from drive_trace.report.event_log import EventLog, TraceLog, by_run
+from drive_trace.report.event_log import EventLog, TraceLog, by_run, log_of
 from drive_trace.scorecard import run_score, scoring
 from drive_trace.scorecard.card import score
 from drive_trace.storage import files as disk
@@ -248,9 +248,9 @@ class _SideFiles:
         """Take in what was found."""
         for each in self._not_read.usable(found):
             analysis = Analysis(each.records, provenance=each.provenance)
-            log = log_of(analysis, each.records, each.path)
-            summary = disk.with_judgements(log.summary, each.found)
-            log = log._replace(summary=summary, records=())
+            summary = scoring.summarize(analysis.index, each.path)
+            summary = disk.with_judgements(summary, each.found)
+            log = log_of(summary, analysis.document.lines, ())
             (self.files if are_named else self._others).append((log, analysis))
             manifest = manifest_beside(each.path)
             if isinstance(manifest, disk.Problem):

@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace import __version__
-from drive_trace.analysis import Analysis, events_of_run
+from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.handlers import Handlers, OwnHandlers, Services
@@ -26,8 +26,9 @@ from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.dispatches import events_of
 from drive_trace.scorecard.run_score import RunScore, recorded_in
-from drive_trace.scorecard.scoring import TraceSummary
+from drive_trace.scorecard.scoring import TraceSummary, score_in
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage import finding, followed_file
 from drive_trace.storage.files import provenance_beside
@@ -224,7 +225,7 @@ def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
 
 
 def _text(analysis: Analysis, run_id: str | None, name: str, *, checks: bool = False) -> _Text:
-    run = analysis.score_run(run_id, name) if run_id is not None else None
+    run = score_in(analysis.index, run_id, name) if run_id is not None else None
     found = _found(analysis, run_id, name) if checks else None
     # A copy, as typing goes on while threads work with it.
     lines = tuple(analysis.document.lines)
@@ -286,7 +287,7 @@ def _log(text: _Text) -> TraceLog:
     if text.run is None:
         return TraceLog(TraceSummary(text.name), (), ())
     run_id = text.run.run_id
-    events = events_of_run(text.lines, run_id, text.name, text.provenance)
+    events = events_of(text.lines, run_id, text.name, text.provenance)
     rejected = tuple(each.line for each in text.run.rejected)
     # Numbers are those of this copy, as the trace goes on changing.
     copies = (line.copied(order, 0) for order, line in enumerate(text.lines))

@@ -9,7 +9,6 @@ from urllib.parse import quote
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from drive_trace.analysis import events_of_run
 from drive_trace.authoring import drafts, emitting
 from drive_trace.features.new_events import graded
 from drive_trace.features.results import markup
@@ -17,6 +16,7 @@ from drive_trace.features.runs import SHOW_RUN, JoinedRun, choices
 from drive_trace.lsp.handlers import Handlers, TraceRequest, done, refusal, says_yes, show_document
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, edit_of, made_when_picked
 from drive_trace.lsp.rpc import capabilities, messages, threads
+from drive_trace.scorecard.dispatches import events_of
 from drive_trace.storage.emitting import filled
 from drive_trace.storage.files import why
 from drive_trace.storage.linked_files import write_run_page
@@ -152,7 +152,7 @@ def page_of(run: JoinedRun, lines: Sequence[line.Line]) -> str:
     """
     from drive_trace.report import sections  # noqa: PLC0415 - nothing else needs it
 
-    events = events_of_run(lines, run.run.run_id)
+    events = events_of(lines, run.run.run_id)
     return sections.run_report_markdown(run.full_headline, run.card, run.run, events)
 
 

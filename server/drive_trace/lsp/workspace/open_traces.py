@@ -16,6 +16,8 @@ from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.structure import Outline, outline
 from drive_trace.lsp.rpc.capabilities import DocumentKey, key_of
 from drive_trace.lsp.rpc.threads import Readers, in_background, in_thread
+from drive_trace.scorecard.run_lines import TraceLines
+from drive_trace.scorecard.scoring import stray_grades
 from drive_trace.stopping import StoppedError
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
@@ -106,6 +108,7 @@ class OpenTrace:
         path = unquote(self.uri)
         analysis = Analysis(text, self.options.rules, path, history.head, provenance)
         analysis.expect_edits()
+        stray_grades(TraceLines(analysis.index))
         return DiagnosticMaker(analysis, self.options)
 
     def read_anew(self, text: str) -> NewText:

@@ -27,7 +27,7 @@ from drive_trace.scorecard import run_lines
 from drive_trace.scorecard.caveats import ILLEGIBLE, Omitted, Uncounted, Unread
 from drive_trace.scorecard.run_lines import EventOwners, TraceLines, event_hashes
 from drive_trace.scorecard.run_score import RunInFile, RunScore
-from drive_trace.scorecard.scoring import among, score_alone, score_run, stray_grades
+from drive_trace.scorecard.scoring import among, score_alone, score_run, stray_grades, summarize
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import JudgementFiles, LeftOut
 from drive_trace.storage.finding import omitted
@@ -67,7 +67,7 @@ class EditedTrace(NamedTuple):
     @property
     def parts(self) -> Mapping[str, RunScore]:
         """Each run in it by its id, scored as if it stood in this trace alone."""
-        runs = self.trace.analysis.summary(self.place.name).runs
+        runs = summarize(self.trace.analysis.index, self.place.name).runs
         return {run.run_id: run for run in runs}
 
     def run(self, run_id: str) -> RunScore | None:
@@ -77,7 +77,7 @@ class EditedTrace(NamedTuple):
     @property
     def by_run(self) -> TraceLines:
         """Its lines by run."""
-        return self.trace.analysis.lines(self.place.name)
+        return TraceLines(self.trace.analysis.index, self.place.name)
 
     @property
     def strays(self) -> Sequence[Uncounted]:
