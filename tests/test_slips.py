@@ -113,7 +113,7 @@ def test_no_guess_of_a_value_crosses_a_negation(event: str, field: FieldType) ->
         for each in negated(word):
             assert slips.value_meant(field, each) != word, each
         if field.is_outcome:
-            for known in slips.KNOWN.get(word, ()):
+            for known in slips.known_words().get(word, ()):
                 for each in negated(known):
                     assert slips.value_meant(field, each) != word, each
             for each in negated_slips(word):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.report.event_log import EventLog
 from drive_trace.scorecard.dispatches import Event
+from drive_trace.text.shipped import shipped
 from drive_trace.text.wording import numbered_lines
 
 _MOST_LINES = 5
@@ -240,52 +241,6 @@ def briefs_are_shorter_than_specs(log: EventLog) -> Considered:
 
 # Those that no trace decides
 
-_UNDECIDED = """
-I2: Scope is bounded by the spec
-    A trace holds neither the spec's text nor the changes that were made.
-I3: The kind of a spec or plan never changes
-    A trace records the kind with each event, not the artefact that it is a fact about.
-I5: Orphan slices are allowed
-    It permits something, so that nothing in a trace could break it.
-I7: The purpose is immutable once work starts
-    A trace records that a spec changed, not whether its purpose did.
-I9: Every slice has or inherits a definition of done
-    A trace does not say which spec a slice is built from, nor what it inherits.
-I11: Work is sized by coherence
-    A trace records sizes, not what belongs together.
-I12: No silent amendment after the first dispatch
-    A silent amendment is one that left no event. The falsified assumptions that were recorded
-    are listed.
-Cascade-1: Each level has its template
-Cascade-2: Content stands at the lowest level that loses nothing
-    A trace does not hold the texts of specs and plans.
-Cascade-4: Discussion is triggered by a signal
-    Discussions are not recorded. The falsified assumptions, which are such signals, are listed.
-Cascade-5: The executor has its standing instruction
-    What a sub-agent was told beside its brief is not recorded.
-Cascade-6: The reviewer does not run validation again
-    The commands that sub-agents run are not recorded.
-Cascade-7: The team's definition of done lives in project context
-    A trace does not hold the project's context files.
-Cascade-8: Internal labels stay out of messages to people
-    Messages to people are not recorded.
-BD-1: No brief says "do what's needed"
-BD-2: Every brief says "completed when"
-BD-3: Every brief says "out of scope"
-BD-4: No brief decomposes the work file by file
-BD-5: No brief walks through every edge case
-BD-6: Completion criteria are verifiable
-BD-10: No brief says "minimise changes"
-    A trace holds a brief's length and hash, not its text.
-BD-7: The brief names the model tier
-    A trace holds a brief's length and hash, not its text. The model of a dispatch is recorded, but
-    not whether the brief named it.
-BD-9: The executor does not rewrite the brief
-    A trace does not say who changed a brief. The briefs marked amended are listed.
-BD-11: Briefs are not written by sub-agents
-    A trace does not say who wrote a brief.
-"""
-"""The id and title of each, and below one or several the reason."""
 _LISTED: dict[str, Callable[[EventLog], Sequence[Event]]] = {
     "I12": lambda log: log.of("falsified-assumption"),
     "Cascade-4": lambda log: log.of("falsified-assumption"),
@@ -299,7 +254,9 @@ briefs whose content changed within a dispatch.
 
 
 def _undecided() -> Iterable[Assertion]:
-    for titles, reason in re.findall(r"((?:^\S.*\n)+)((?:^ .*\n)+)", _UNDECIDED, re.MULTILINE):
+    """Lines that begin with an id each, over the reason that they share, which is indented."""
+    text = shipped(__package__, "undecided.txt")
+    for titles, reason in re.findall(r"((?:^\S.*\n)+)((?:^ .*\n)+)", text, re.MULTILINE):
         for title in titles.splitlines():
             id_, _, demand = title.partition(": ")
             yield Assertion(id_, demand, _not_checkable(id_, " ".join(reason.split())))

@@ -8,100 +8,22 @@ meant: :func:`near_certain`. For names on which nothing hangs there is :func:`ne
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from drive_trace.json_text import as_json
+from drive_trace.text.shipped import shipped
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Entity, Form, registry
 
-KNOWN: Mapping[str, tuple[str, ...]] = {
-    # Outcomes. What turns out good here is what its author says outright, in another word.
-    "pass": ("passed", "passing", "ok", "success", "succeeded", "green", "true", "yes"),
-    "fail": ("failed", "failing", "failure", "error", "red", "false", "no"),
-    "completed": ("complete", "done", "success", "succeeded", "finished", "ok"),
-    "failed": ("fail", "failure", "error"),
-    "aborted": ("abort", "cancelled", "canceled", "stopped"),
-    "satisfied": ("accepted", "approved", "pass", "passed"),
-    "another-round-needed": ("another-round", "needs-another-round"),
-    "escalating-to-user": ("escalate", "escalated", "escalated-to-user"),
-    "stop-condition": ("stop", "stopped"),
-    "merged": ("merge",),
-    "abandoned": ("cancelled", "canceled", "dropped"),
-    "some-cancelled": ("some-canceled",),
-    # Events.
-    "dispatch-start": ("dispatch-started",),
-    "dispatch-end": ("dispatch-ended",),
-    "round-start": ("round-started",),
-    "round-end": ("round-ended",),
-    "project-started": ("project-start",),
-    "project-closed": ("project-close", "project-complete", "project-completed"),
-    "slice-started": ("slice-start",),
-    "slice-completed": ("slice-complete",),
-    "tokens-recorded": ("tokens-record", "token-recorded"),
-    # Figures, as providers of models and other tools call them.
-    "input_tokens": ("prompt-tokens", "prompt-token-count", "tokens-in", "input"),
-    "output_tokens": ("completion-tokens", "candidates-token-count", "tokens-out", "output"),
-    "cache_read_tokens": (
-        *("cache-read-input-tokens", "cached-tokens", "cached-input-tokens", "cache-read"),
-        "cached-content-token-count",
-    ),
-    "cache_write_tokens": (
-        *("cache-creation-input-tokens", "cache-creation-tokens", "cache-write"),
-        "cache-write-input-tokens",
-    ),
-    "wall_clock_ms": (
-        *("wall-clock", "wall-time", "wall", "duration", "elapsed", "elapsed-time", "latency"),
-        *("took", "time", "total", "runtime", "run-time"),
-    ),
-    "byte_length": ("bytes", "length", "size", "size-bytes", "byte-count", "file-size"),
-    "brief_byte_length": (
-        *("brief-bytes", "brief-length", "brief-size", "byte-length", "bytes", "length", "size"),
-    ),
-    "bytes_delta": ("delta", "delta-bytes", "byte-delta", "size-delta"),
-    "round_number": ("n", "attempt", "iteration"),
-    "slice_index": ("number", "position"),
-    # Fields of the envelope.
-    "event_id": ("id", "uuid"),
-    "schema_version": ("version", "schema", "v"),
-    "ts": ("timestamp", "@timestamp", "time", "date", "datetime", "at", "created-at", "emitted-at"),
-    "project_run_id": ("run-id", "run", "project-id", "project"),
-    "orchestrator_agent_id": ("agent-id", "agent", "orchestrator-id", "orchestrator", "session-id"),
-    "event_type": ("type", "event", "event-name", "event-kind", "name", "kind"),
-    # Fields whose names share no word with what others call them.
-    "dispatch_id": ("task-id",),
-    "dispatch_name": ("title", "task", "label"),
-    "subagent_type": ("agent", "agent-type", "role"),
-    "model": ("llm",),
-    "parent_dispatch_id": ("resumes", "resumed-from", "resume-of"),
-    "findings_filed": ("issues", "issues-filed", "issues-found", "comments"),
-    "brief_content_hash": ("sha256", "sha", "digest", "checksum", "brief-sha256", "brief-sha"),
-    "brief_disposition": ("kind", "type"),
-    "spec_path": ("file", "file-path", "filename", "document"),
-    "plan_path": ("file", "file-path", "filename", "document"),
-    "spec_kind": ("type", "scope", "level"),
-    "plan_kind": ("type", "scope", "level"),
-    "reason": ("why", "cause", "rationale"),
-    "origin": ("source",),
-    "triggered_by": ("trigger", "source", "by"),
-    "trigger_class": ("kind", "type"),
-    "cadence": ("when", "trigger", "kind", "type"),
-    "landing_surfaces": ("landed-in", "landed", "targets"),
-    "pr_ref": ("pull-request", "pull-request-url", "merge-request"),
-    "linear_ref": ("ticket", "ticket-id", "issue", "issue-id", "linear-ticket", "linear-issue"),
-    "input_ref": ("ticket", "ticket-id", "issue", "issue-id", "linear-ref"),
-    # Outcomes of work, where the value is one of their words; none of a grade.
-    "result": ("status", "outcome", "state"),
-    "verdict": ("status", "outcome", "result", "decision"),
-    "dod_status": ("status", "dod", "outcome"),
-    "max_drift_severity": ("severity", "max-severity", "drift-severity", "drift"),
-    # The rest.
-    "amended": ("re-scoped", "rescoped", "changed", "revised", "updated"),
-    "reissue": ("re-issue", "reissued", "repeat"),
-    "project-context-readme": ("readme",),
-}
-"""Words that people write for one of the vocabulary's, seen in real traces or in the neighbouring
-tools.
-"""
+
+@cache
+def known_words() -> Mapping[str, Collection[str]]:
+    """Words that people write for each of the vocabulary's, seen in real traces or in the
+    neighbouring tools.
+    """
+    lines = re.findall(r"^([a-z_-]+): (.+)", shipped(__package__, "synonyms.txt"), re.MULTILINE)
+    return {word: others.split() for word, others in lines}
+
 
 _NULLS = ("null", "none", "n/a", "")
 """Words that people write for null."""
@@ -217,7 +139,7 @@ def _other_name(plain: str, field: registry.FieldType) -> bool:
     """Whether people call a field so, a duration with any unit."""
     word, _, unit = plain.rpartition("-")
     is_timed = field.unit == "milliseconds" and unit in _UNITS
-    return (word if is_timed else plain) in KNOWN.get(field.name, ())
+    return (word if is_timed else plain) in known_words().get(field.name, ())
 
 
 def is_other_name(key: str, field: registry.FieldType) -> bool:
@@ -424,7 +346,7 @@ def _near_certain(word: str, choices: tuple[str, ...]) -> str | None:
     if re.fullmatch(_WORDS, plain) is None:
         return None
     for choice in choices:
-        if is_same_word(plain, choice) or plain in KNOWN.get(choice, ()):
+        if is_same_word(plain, choice) or plain in known_words().get(choice, ()):
             return choice
     slips = [choice for choice in choices if _is_slip(plain, _plain(choice))]
     return slips[0] if len(slips) == 1 else None

@@ -4,7 +4,6 @@ sorts, zooms and leads from place to place.
 
 import re
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from urllib.parse import quote
 
 from drive_trace.report import contents, event_log, sections
@@ -20,13 +19,12 @@ from drive_trace.text import document as doc
 from drive_trace.text import html
 from drive_trace.text.document import Html
 from drive_trace.text.html import Attribute, Content, as_html, document, filter_of, join, tag, words
+from drive_trace.text.shipped import shipped
 from drive_trace.text.wording import first_of, plain, plural, short_hash
 from drive_trace.vocabulary import COST
 
-_ASSETS = files(__name__)
-STYLE = _ASSETS.joinpath("style.css").read_text("utf-8")
-_PAGE = _ASSETS.joinpath("page.js").read_text("utf-8")
-SCRIPT = f"{_PAGE}\nenhance(document.documentElement, document.body);\n"
+STYLE = shipped(__name__, "style.css")
+SCRIPT = f"{shipped(__name__, 'page.js')}\nenhance(document.documentElement, document.body);\n"
 _MOST_NAMES = 3
 _MOST_ROWS = 40
 _MOST_FILES = 300
