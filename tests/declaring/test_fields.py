@@ -111,11 +111,15 @@ def test_all_events_are_declared_as_they_should_be() -> None:
     assert [*event_faults()] == []
 
 
-def faults_with(monkeypatch: pytest.MonkeyPatch, cls: type, **facts: Any) -> list[str]:
+def faults_with(
+    monkeypatch: pytest.MonkeyPatch, cls: type, example: str = "{}", **facts: Any
+) -> list[str]:
     """What is wrong once a class is declared as one more event of the vocabulary."""
     declared: list[tuple[type, EventType]] = []
     monkeypatch.setattr(declaring, "DECLARED", declared)
-    event(Family.PLANNING, **{"example": {}, **facts})(cls)
+    if cls.__doc__:
+        monkeypatch.setattr(cls, "__doc__", f"{cls.__doc__}\n\nExample: {example}")
+    event(Family.PLANNING, **facts)(cls)
     return [*event_faults([*DECLARED, *declared], AnyEvent | cls)]
 
 
@@ -209,9 +213,13 @@ class Graded(Envelope):
         (Vague, {}, "Vague.note does not say what `b` means: add"),
         (Silent, {}, "Silent has no docstring"),
         (Shown, {}, "Shown shows no `note`: add it to the example"),
-        (Noted, {"example": {"note": "a"}}, "Noted shows `note`, which is optional: leave it out"),
+        (
+            Noted,
+            {"example": '{"note": "a"}'},
+            "Noted shows `note`, which is optional: leave it out",
+        ),
         (Noted, {"keeps": ("nate",)}, "Noted keeps or shows `nate`, which is no field"),
-        (Noted, {"example": {"nate": "a"}}, "Noted keeps or shows `nate`, which is no field"),
+        (Noted, {"example": '{"nate": "a"}'}, "Noted keeps or shows `nate`, which is no field"),
         (Noted, {"leads_to": ("slice-strated",)}, "Noted leads to `slice-strated`, which is no"),
         (Again, {}, "Again has the event_type of another event, `slice-started`"),
         (Graded, {}, "`correctness-recorded` has docs: list these fields in vocabulary/__init__"),
@@ -227,7 +235,7 @@ def test_an_event_that_is_not_declared_whole(
 
 def test_an_event_with_a_fact_that_events_do_not_have() -> None:
     with pytest.raises(TypeError, match="opns"):
-        event(Family.PLANNING, example={}, opns=Entity.ROUND)(Noted)
+        event(Family.PLANNING, opns=Entity.ROUND)(Noted)
 
 
 class Nameless(Envelope):
@@ -249,7 +257,12 @@ class Unsupported(TypedDict):
 @pytest.mark.parametrize("cls", [Nameless, Bare])
 def test_what_is_no_event(cls: type) -> None:
     with pytest.raises(TypeError, match=f"{cls.__name__} must be an Envelope, with event_type"):
-        event(Family.PLANNING, example={})(cls)
+        event(Family.PLANNING)(cls)
+
+
+def test_an_example_that_is_no_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TypeError, match="Noted has an example that is no JSON"):
+        faults_with(monkeypatch, Noted, example="{'note': 'a'}")
 
 
 def test_a_type_that_is_none_of_a_field() -> None:

@@ -6,9 +6,6 @@ from drive_trace.vocabulary import declaring, types
 from drive_trace.vocabulary.declaring import Envelope, Null, event
 from drive_trace.vocabulary.types import Entity, Family
 
-_DISPATCH = "77ce3f13-a067-4f13-a4e0-93dbae3137ae"
-_ROUND = "5cd5061c-9c5f-419e-834c-1b69573ac59a"
-
 
 class _OfDispatch(Envelope):
     dispatch_id: Annotated[str, declaring.Names(Entity.DISPATCH)]
@@ -25,16 +22,14 @@ class _OfRound(_OfDispatch):
     is_work=True,
     opens=Entity.DISPATCH,
     keeps=("dispatch_name", "model"),
-    example={
-        "dispatch_id": _DISPATCH,
-        "dispatch_name": "implementer D1 R1",
-        "subagent_type": "generalPurpose",
-        "model": "composer-2",
-        "parent_dispatch_id": None,
-    },
 )
 class DispatchStart(Envelope):
-    """One delegation to a sub-agent begins. Emitted just before delegating."""
+    """One delegation to a sub-agent begins. Emitted just before delegating.
+
+    Example: {"dispatch_id": "77ce3f13-a067-4f13-a4e0-93dbae3137ae",
+    "dispatch_name": "implementer D1 R1", "subagent_type": "generalPurpose", "model": "composer-2",
+    "parent_dispatch_id": null}
+    """
 
     event_type: Literal["dispatch-start"]  # type: ignore[misc]
     dispatch_id: Annotated[
@@ -58,10 +53,13 @@ class DispatchStart(Envelope):
     is_work=True,
     closes=Entity.DISPATCH,
     keeps=("result", "wall_clock_ms"),
-    example={"dispatch_id": _DISPATCH, "result": "completed", "wall_clock_ms": 1_680_000},
 )
 class DispatchEnd(_OfDispatch):
-    """A dispatch is over. Emitted when the sub-agent has returned for the last time."""
+    """A dispatch is over. Emitted when the sub-agent has returned for the last time.
+
+    Example: {"dispatch_id": "77ce3f13-a067-4f13-a4e0-93dbae3137ae", "result": "completed",
+    "wall_clock_ms": 1680000}
+    """
 
     event_type: Literal["dispatch-end"]  # type: ignore[misc]
     result: Annotated[Literal["completed", "failed", "aborted"], declaring.IsOutcome()]
@@ -80,10 +78,13 @@ class DispatchEnd(_OfDispatch):
     is_work=True,
     opens=Entity.ROUND,
     keeps=("round_number",),
-    example={"dispatch_id": _DISPATCH, "round_id": _ROUND, "round_number": 1},
 )
 class RoundStart(_OfDispatch):
-    """One round of a dispatch begins: implement, review, triage."""
+    """One round of a dispatch begins: implement, review, triage.
+
+    Example: {"dispatch_id": "77ce3f13-a067-4f13-a4e0-93dbae3137ae",
+    "round_id": "5cd5061c-9c5f-419e-834c-1b69573ac59a", "round_number": 1}
+    """
 
     event_type: Literal["round-start"]  # type: ignore[misc]
     round_id: Annotated[str, declaring.Names(Entity.ROUND), declaring.Written(types.Form.UUID)]
@@ -97,16 +98,14 @@ class RoundStart(_OfDispatch):
     is_work=True,
     closes=Entity.ROUND,
     keeps=("verdict", "findings_filed", "wall_clock_ms"),
-    example={
-        "dispatch_id": _DISPATCH,
-        "round_id": _ROUND,
-        "verdict": "satisfied",
-        "findings_filed": 0,
-        "wall_clock_ms": 1_260_000,
-    },
 )
 class RoundEnd(_OfRound):
-    """A round is over. Emitted when its findings are triaged and it is known what comes next."""
+    """A round is over. Emitted when its findings are triaged and it is known what comes next.
+
+    Example: {"dispatch_id": "77ce3f13-a067-4f13-a4e0-93dbae3137ae",
+    "round_id": "5cd5061c-9c5f-419e-834c-1b69573ac59a", "verdict": "satisfied", "findings_filed": 0,
+    "wall_clock_ms": 1260000}
+    """
 
     event_type: Literal["round-end"]  # type: ignore[misc]
     verdict: Annotated[
@@ -131,16 +130,15 @@ class RoundEnd(_OfRound):
     glyph="▫",
     is_work=True,
     keeps=("brief_byte_length", "brief_content_hash", "brief_disposition"),
-    example={
-        "dispatch_id": _DISPATCH,
-        "round_id": _ROUND,
-        "brief_byte_length": 4_182,
-        "brief_content_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        "brief_disposition": "initial",
-    },
 )
 class BriefIssued(_OfRound):
-    """A brief is handed to the sub-agent. Emitted between round-start and the delegation."""
+    """A brief is handed to the sub-agent. Emitted between round-start and the delegation.
+
+    Example: {"dispatch_id": "77ce3f13-a067-4f13-a4e0-93dbae3137ae",
+    "round_id": "5cd5061c-9c5f-419e-834c-1b69573ac59a", "brief_byte_length": 4182,
+    "brief_content_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "brief_disposition": "initial"}
+    """
 
     event_type: Literal["brief-issued"]  # type: ignore[misc]
     brief_byte_length: declaring.Bytes

@@ -9,6 +9,7 @@ means. Validation, hover, quick fixes, JSON Schema and docs all read it from the
 
 import ast
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -123,15 +124,13 @@ DECLARED: list[tuple[type, EventType]] = []
 """Every event with the TypedDict that declares it, which pydantic reads, in their order."""
 
 
-def event(
-    family: Family, *, example: Mapping[str, object], keeps: tuple[str, ...] = (), **facts: Any
-) -> Callable[[_T], _T]:
-    """Declare the decorated TypedDict as an event, with further facts of :class:`EventType`; its
-    docstring is the event's prose.
+def event(family: Family, *, keeps: tuple[str, ...] = (), **facts: Any) -> Callable[[_T], _T]:
+    """Declare the decorated TypedDict as an event, with further facts of :class:`EventType`. Its
+    docstring is the event's prose, and then an example as JSON: of the payload only, as the
+    envelope is the same for every event.
 
-    ``example`` gives the payload only: the envelope is the same for every event. The index keeps
-    what ``keeps`` names, every field that names an entity, and all fields of a feed. What else a
-    declaration needs, ``tools/event_faults.py`` says.
+    The index keeps what ``keeps`` names, every field that names an entity, and all fields of a
+    feed. What else a declaration needs, ``tools/event_faults.py`` says.
     """
     is_feed = family is Family.FEEDS
 
@@ -143,11 +142,12 @@ def event(
         (name,) = get_args(hint)
         named = (each for each in fields if fields[each].names)
         recorded = (each for each in fields if is_feed and each not in ENVELOPE)
+        prose, example = _documented(cls)
         kept = tuple(dict.fromkeys((*ALWAYS_KEPT, *named, *recorded, *keeps)))
         declared = EventType(
             name=name,
             family=family,
-            prose=" ".join((cls.__doc__ or "").split()),
+            prose=prose,
             fields=fields,
             example={**ENVELOPE_EXAMPLE, "event_type": name, **example},
             keeps=kept,
@@ -162,10 +162,19 @@ def event(
     return declare
 
 
+def _documented(cls: type) -> tuple[str, Mapping[str, object]]:
+    prose, _, example = " ".join((cls.__doc__ or "").split()).partition("Example: ")
+    try:
+        return prose.strip(), json.loads(example or "{}")
+    except json.JSONDecodeError as error:
+        raise TypeError(f"{cls.__name__} has an example that is no JSON: {error}") from error
+
+
 def in_schema(cls: Any, fields: Mapping[str, FieldType], **config: Any) -> None:
     """Have pydantic read a TypedDict strictly, and its JSON Schema say what each field means."""
 
     def describe(schema: dict[str, Any]) -> None:
+        schema["description"], _ = _documented(cls)
         for name, each in schema["properties"].items():
             if name != "event_type":
                 each["description"] = fields[name].prose

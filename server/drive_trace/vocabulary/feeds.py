@@ -14,17 +14,14 @@ TokenCount = Annotated[Tokens | None, Null("not known, which is not 0")]
     Family.FEEDS,
     glyph="●",
     leads_to=("correctness-recorded",),
-    example={
-        "input_tokens": 1_912_408,
-        "output_tokens": 42_117,
-        "cache_read_tokens": 1_204_551,
-        "cache_write_tokens": None,
-    },
 )
 class TokensRecorded(Envelope):
     """What the run cost in tokens. Appended once after the run; a later one replaces it whole.
     The fields mirror the Cursor SDK's `TurnEndedUpdate.usage` (`inputTokens`, `outputTokens`,
     `cacheReadTokens`, `cacheWriteTokens`). Runs made by hand never have it.
+
+    Example: {"input_tokens": 1912408, "output_tokens": 42117, "cache_read_tokens": 1204551,
+    "cache_write_tokens": null}
     """
 
     event_type: Literal["tokens-recorded"]  # type: ignore[misc]
@@ -41,11 +38,12 @@ class TokensRecorded(Envelope):
 @event(
     Family.FEEDS,
     glyph="★",
-    example={"mechanical": "pass", "qa": "pass", "intent": "pass"},
 )
 class CorrectnessRecorded(Envelope):
     """The external correctness signal of the run. Appended after the run; a later one replaces
     it whole, nulls included, so that recording one component means repeating the others.
+
+    Example: {"mechanical": "pass", "qa": "pass", "intent": "pass"}
     """
 
     event_type: Literal["correctness-recorded"]  # type: ignore[misc]

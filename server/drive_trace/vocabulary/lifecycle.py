@@ -13,14 +13,12 @@ from drive_trace.vocabulary.types import Entity, Family
     opens=Entity.RUN,
     keeps=("origin",),
     leads_to=("spec-authored",),
-    example={
-        "project_slug": "checkout-retry",
-        "origin": "new-project",
-        "has_linear_project": True,
-    },
 )
 class ProjectStarted(Envelope):
-    """A project begins."""
+    """A project begins.
+
+    Example: {"project_slug": "checkout-retry", "origin": "new-project", "has_linear_project": true}
+    """
 
     event_type: Literal["project-started"]  # type: ignore[misc]
     project_slug: str
@@ -40,10 +38,12 @@ class ProjectStarted(Envelope):
     glyph="⊣",
     closes=Entity.RUN,
     keeps=("dod_status", "slices_completed", "final_retro_done"),
-    example={"dod_status": "all-met", "slices_completed": 2, "final_retro_done": True},
 )
 class ProjectClosed(Envelope):
-    """A project is over."""
+    """A project is over.
+
+    Example: {"dod_status": "all-met", "slices_completed": 2, "final_retro_done": true}
+    """
 
     event_type: Literal["project-closed"]  # type: ignore[misc]
     dod_status: Annotated[
@@ -72,10 +72,12 @@ class _OfSlice(Envelope):
     opens=Entity.SLICE,
     keeps=("slice_index",),
     leads_to=("spec-authored",),
-    example={"slice_slug": "retry-queue", "slice_index": 1, "linear_ref": "SHOP-214"},
 )
 class SliceStarted(_OfSlice):
-    """Work on a slice begins. A slice delivers one pull request."""
+    """Work on a slice begins. A slice delivers one pull request.
+
+    Example: {"slice_slug": "retry-queue", "slice_index": 1, "linear_ref": "SHOP-214"}
+    """
 
     event_type: Literal["slice-started"]  # type: ignore[misc]
     slice_index: declaring.Ordinal
@@ -92,10 +94,12 @@ class SliceStarted(_OfSlice):
     closes=Entity.SLICE,
     keeps=("result",),
     leads_to=("health-check-fired",),
-    example={"slice_slug": "retry-queue", "result": "merged", "pr_ref": "#481"},
 )
 class SliceCompleted(_OfSlice):
-    """Work on a slice is over."""
+    """Work on a slice is over.
+
+    Example: {"slice_slug": "retry-queue", "result": "merged", "pr_ref": "#481"}
+    """
 
     event_type: Literal["slice-completed"]  # type: ignore[misc]
     result: Annotated[Literal["merged", "abandoned"], declaring.IsOutcome()]
@@ -115,15 +119,13 @@ class SliceCompleted(_OfSlice):
     glyph="✚",
     keeps=("cadence", "drift_signal_count", "max_drift_severity"),
     leads_to=("slice-started", "retro-landed"),
-    example={
-        "cadence": "per-slice-merge",
-        "drift_signal_count": 1,
-        "max_drift_severity": "low",
-        "recommended_next": "amend the plan of slice 2",
-    },
 )
 class HealthCheckFired(Envelope):
-    """The project was checked for drift between its plans and what is being built."""
+    """The project was checked for drift between its plans and what is being built.
+
+    Example: {"cadence": "per-slice-merge", "drift_signal_count": 1, "max_drift_severity": "low",
+    "recommended_next": "amend the plan of slice 2"}
+    """
 
     event_type: Literal["health-check-fired"]  # type: ignore[misc]
     cadence: Literal[
@@ -156,14 +158,13 @@ class HealthCheckFired(Envelope):
     glyph="✎",
     keeps=("trigger_class", "is_mandatory_final"),
     leads_to=("project-closed",),
-    example={
-        "trigger_class": "mandatory-final",
-        "landing_surfaces": ["canonical-skill", "adr"],
-        "is_mandatory_final": True,
-    },
 )
 class RetroLanded(Envelope):
-    """What was learnt in a retro has been written down where it will be found."""
+    """What was learnt in a retro has been written down where it will be found.
+
+    Example: {"trigger_class": "mandatory-final", "landing_surfaces": ["canonical-skill", "adr"],
+    "is_mandatory_final": true}
+    """
 
     event_type: Literal["retro-landed"]  # type: ignore[misc]
     trigger_class: Literal[

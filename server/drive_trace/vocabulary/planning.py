@@ -78,35 +78,20 @@ class _Plan(Envelope):
     """How many items it leaves open."""
 
 
-_SPEC_EXAMPLE = {
-    "spec_path": "projects/checkout-retry/slices/retry-queue/spec.md",
-    "spec_kind": "slice",
-    "byte_length": 8_705,
-    "edge_cases_count": 4,
-    "open_questions_count": 0,
-    "dod_items_count": 5,
-}
-_PLAN_EXAMPLE = {
-    "plan_path": "projects/checkout-retry/slices/retry-queue/plan.md",
-    "plan_kind": "slice",
-    "byte_length": 4_747,
-    "dispatch_count": 6,
-    "slice_count": None,
-    "dispatch_size_distribution": {"S": 3, "M": 3, "L": 0, "XL": 0},
-    "open_items_count": 0,
-}
-
-
 @event(
     Family.PLANNING,
     glyph="◆",
     is_work=True,
     keeps=("spec_kind", "byte_length", "dod_items_count"),
     leads_to=("plan-authored",),
-    example=_SPEC_EXAMPLE,
 )
 class SpecAuthored(_Spec):
-    """A spec was written for the first time."""
+    """A spec was written for the first time.
+
+    Example: {"spec_path": "projects/checkout-retry/slices/retry-queue/spec.md",
+    "spec_kind": "slice", "byte_length": 8705, "edge_cases_count": 4, "open_questions_count": 0,
+    "dod_items_count": 5}
+    """
 
     event_type: Literal["spec-authored"]  # type: ignore[misc]
 
@@ -117,16 +102,15 @@ class SpecAuthored(_Spec):
     is_work=True,
     keeps=("spec_kind", "byte_length", "bytes_delta", "reason", "dod_items_count"),
     leads_to=("plan-amended",),
-    example={
-        **_SPEC_EXAMPLE,
-        "byte_length": 9_120,
-        "bytes_delta": 415,
-        "reason": "new-edge-case",
-        "sections_changed": ["Edge cases"],
-    },
 )
 class SpecAmended(_Spec):
-    """An existing spec was changed."""
+    """An existing spec was changed.
+
+    Example: {"spec_path": "projects/checkout-retry/slices/retry-queue/spec.md",
+    "spec_kind": "slice", "byte_length": 9120, "edge_cases_count": 4, "open_questions_count": 0,
+    "dod_items_count": 5, "bytes_delta": 415, "reason": "new-edge-case",
+    "sections_changed": ["Edge cases"]}
+    """
 
     event_type: Literal["spec-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
@@ -149,10 +133,14 @@ class SpecAmended(_Spec):
     glyph="▲",
     is_work=True,
     keeps=("plan_kind", "byte_length", "dispatch_count"),
-    example=_PLAN_EXAMPLE,
 )
 class PlanAuthored(_Plan):
-    """A plan was written for the first time."""
+    """A plan was written for the first time.
+
+    Example: {"plan_path": "projects/checkout-retry/slices/retry-queue/plan.md",
+    "plan_kind": "slice", "byte_length": 4747, "dispatch_count": 6, "slice_count": null,
+    "dispatch_size_distribution": {"S": 3, "M": 3, "L": 0, "XL": 0}, "open_items_count": 0}
+    """
 
     event_type: Literal["plan-authored"]  # type: ignore[misc]
 
@@ -165,20 +153,16 @@ class PlanAuthored(_Plan):
         *("plan_kind", "byte_length", "bytes_delta", "reason"),
         *("dispatch_count", "dispatches_added", "dispatches_removed"),
     ),
-    example={
-        **_PLAN_EXAMPLE,
-        "byte_length": 4_990,
-        "bytes_delta": 243,
-        "dispatch_count": 7,
-        "dispatch_size_distribution": {"S": 4, "M": 3, "L": 0, "XL": 0},
-        "reason": "dispatch-added",
-        "dispatches_added": 1,
-        "dispatches_removed": 0,
-        "dispatches_resized": 0,
-    },
 )
 class PlanAmended(_Plan):
-    """An existing plan was changed."""
+    """An existing plan was changed.
+
+    Example: {"plan_path": "projects/checkout-retry/slices/retry-queue/plan.md",
+    "plan_kind": "slice", "byte_length": 4990, "dispatch_count": 7, "slice_count": null,
+    "dispatch_size_distribution": {"S": 4, "M": 3, "L": 0, "XL": 0}, "open_items_count": 0,
+    "bytes_delta": 243, "reason": "dispatch-added", "dispatches_added": 1, "dispatches_removed": 0,
+    "dispatches_resized": 0}
+    """
 
     event_type: Literal["plan-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
@@ -208,14 +192,13 @@ class PlanAmended(_Plan):
     glyph="▷",
     keeps=("verdict", "input_ref"),
     leads_to=("project-started", "slice-started", "spec-authored"),
-    example={
-        "verdict": "in-project-slice",
-        "input_shape": "linear-ticket",
-        "input_ref": "SHOP-214",
-    },
 )
 class TriageVerdict(Envelope):
-    """It was decided what shape a piece of incoming work takes."""
+    """It was decided what shape a piece of incoming work takes.
+
+    Example: {"verdict": "in-project-slice", "input_shape": "linear-ticket",
+    "input_ref": "SHOP-214"}
+    """
 
     event_type: Literal["triage-verdict"]  # type: ignore[misc]
     verdict: Annotated[
@@ -270,15 +253,14 @@ class TriageVerdict(Envelope):
     glyph="!",
     keeps=("triggered_by",),
     leads_to=("spec-amended",),
-    example={
-        "artifact_path": "projects/checkout-retry/spec.md",
-        "triggered_by": "implementer-pushback",
-        "assumption_summary": "The payment gateway does not repeat its callbacks after all.",
-    },
 )
 class FalsifiedAssumption(Envelope):
     """Something that a spec or plan took for granted turned out false, and work halted for it
     (an "I12 halt").
+
+    Example: {"artifact_path": "projects/checkout-retry/spec.md",
+    "triggered_by": "implementer-pushback",
+    "assumption_summary": "The payment gateway does not repeat its callbacks after all."}
     """
 
     event_type: Literal["falsified-assumption"]  # type: ignore[misc]
