@@ -144,7 +144,7 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         most_rounds=NotableDispatch(*called(most), starts[most]) if most is not None else None,
         escalations=verdicts["escalating-to-user"],
         stopped=verdicts["stop-condition"],
-        worked=sum(len(run.events(name)) for name, each in EVENTS.items() if each.is_work),
+        worked=sum(len(own) for name, own in run.by_event.items() if EVENTS[name].is_work),
     )
 
 
