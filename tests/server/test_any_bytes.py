@@ -16,8 +16,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.lsp import server as server_module
+from drive_trace.lsp.rpc import protocol
 from drive_trace.lsp.rpc.stream import BrokenStreamError, read_messages
 from drive_trace.lsp.workspace import open_traces
+from tests.support.client_text import graded
 from tests.support.drawing import examples
 from tests.support.mutating import SPELLINGS, Spelling, changed, garbled
 from tests.support.sessions.channels import InProcess
@@ -165,6 +167,7 @@ def _prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DRIVE_TRACE_CACHE", str(tmp_path_factory.mktemp("cache")))
         patched.setattr(open_traces, "LARGE", 0)  # messages come while a thread works
+        patched.setattr(protocol, "_PIECE", 0)  # and reads each text
         patched.setattr(server_module, "strict_converter", cache(server_module.strict_converter))
         yield
 
@@ -234,3 +237,38 @@ def test_each_request_has_one_response(bodies: list[bytes], reads_ahead: bool) -
         assert each.get("error", {"code": -32600})["code"] in range(-32899, -32599)
         assert "Traceback" not in str(each)
         assert "internal error" not in str(each)
+
+
+LINES = [json.dumps(DOCUMENT), graded("pass", "pass", "😀"), '{"a":"\\n}"}', "\\", '"', "\r", ""]
+LONG = st.lists(st.sampled_from([*LINES, "}", "\ud800", "日", "\\}"]), max_size=6).map("\n".join)
+CHANGES = st.sampled_from([None, {}, {"range": PARAMS["codeLens/resolve"]["range"]}])
+ODD = st.sampled_from([b"", b'"', b'\\"', b"\\", b"\0", b"\xff"])
+
+
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
+@given(LONG, ODD, st.permutations([*DOCUMENT]), CHANGES, st.booleans())
+def test_a_text_that_is_read_in_pieces_is_the_same(
+    text: str, odd: bytes, order: Sequence[str], change: Any, is_ascii: bool
+) -> None:
+    """Whatever order its members have, and also where it is no text."""
+    document = {each: DOCUMENT[each] for each in order} | {"text": f"{text}}}\n{text}"}
+    opened = {**OPENED, "params": {"textDocument": document}}
+    changed = {
+        "textDocument": {"uri": URI, "version": 2},
+        "contentChanges": [{**document, **(change or {})}],
+    }
+    said = [opened, {"method": "textDocument/didChange", "params": changed}][
+        : 1 + (change is not None)
+    ]
+    asked = {"id": 5, "method": "textDocument/documentSymbol", "params": AT_START}
+    bodies = [utf8(json.dumps(each, ensure_ascii=is_ascii)) for each in (INITIALIZE, *said, asked)]
+    bodies[-2] = bodies[-2].replace(b"}\\n", b"}\\n" + odd, 1)
+    got: list[list[Any]] = []
+    for piece in (0, 1 << 18):
+        server = InProcess(reads_ahead=False)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(protocol, "_PIECE", piece)
+            got.append([])
+            server.exchange(bodies, lambda message: got[-1].append(message) or ())
+        server.close()
+    assert got[0] == got[1]

@@ -36,6 +36,7 @@ from drive_trace.lsp.workspace.open_traces import LARGE, OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRun, WorkspaceRuns
 from drive_trace.stopping import StoppedError, cached_property, stoppable, unless_stopped
 from drive_trace.storage.followed_file import KnownFile
+from drive_trace.text.spans import records_of
 from drive_trace.trace.document import Document
 from drive_trace.trace.places import path_at
 from drive_trace.trace.reading import read_lines
@@ -424,9 +425,9 @@ def test_edits_lead_to_the_same_text_together_and_one_after_another(seed: int) -
     path = Path("/work/trace.jsonl")
     trace = OpenTrace(path.as_uri(), 1, text(9), options(path))
     edits = [edit() for _ in range(4)]
-    together = trace.as_whole(edits).text
+    together = [*records_of(trace.as_whole(edits).text)]
     trace.change(2, edits)
-    assert trace.analysis.document.text == together
+    assert trace.records == together
 
 
 async def test_nothing_walks_a_large_trace_on_the_loop(

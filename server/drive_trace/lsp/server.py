@@ -155,7 +155,7 @@ class TraceServer(LanguageServer):
             trace = OpenTrace(uri, version, text, options)
             return trace, None if path is None else KnownFile(str(path), lines_of(trace.records))
 
-        if len(text) >= LARGE:
+        if open_traces.size_of(text) >= LARGE:
             return self._open_later(uri, read)
         self._opened(read())
         return None

@@ -164,7 +164,7 @@ def _scalar(accepted: tuple[type, ...], value: object, declared: Any) -> Any:
         if not value.is_integer():  # 1.0 is one: JSON makes no difference
             raise TypeError("not an integer")
         value = int(value)
-    return value if type(value) is declared else declared(value)
+    return value if isinstance(value, declared) else declared(value)
 
 
 def _array(declared: Any, converter: cattrs.Converter) -> Callable[[object, Any], Any]:

@@ -21,7 +21,7 @@ from drive_trace.scorecard.scoring import stray_grades
 from drive_trace.stopping import StoppedError
 from drive_trace.storage.followed_file import KnownFile
 from drive_trace.storage.patterns import is_trace
-from drive_trace.text.spans import records_of
+from drive_trace.text.spans import LongText, pieces_of, records_of
 from drive_trace.trace.document import Document, Point, Position
 from drive_trace.trace.history import History
 from drive_trace.trace.joined import JoinedFiles
@@ -49,9 +49,17 @@ class TooManyLinesError(Exception):
     """A text has more than :data:`MOST_LINES`."""
 
 
+def size_of(text: str) -> int:
+    """The characters of a text, whatever its pieces are."""
+    pieces = pieces_of(text)
+    return sum(map(len, pieces)) + len(pieces) - 1
+
+
 def _refuse_many_lines(text: str) -> None:
     """Raise TooManyLinesError for a text with too many, soon."""
-    if max(text.count("\n"), text.count("\r")) > MOST_LINES:
+    pieces = pieces_of(text)
+    newlines, returns = (sum(piece.count(end) for piece in pieces) for end in "\n\r")
+    if max(len(pieces) - 1 + newlines, returns) > MOST_LINES:
         raise TooManyLinesError
 
 
@@ -124,7 +132,7 @@ class OpenTrace:
     def takes_long(self, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
         """Whether reading what the client's edits lead to takes long."""
         if (at := _last_whole(changes)) is not None:
-            return len(changes[at].text) >= LARGE
+            return size_of(changes[at].text) >= LARGE
         document = self.analysis.document
         if document.is_divided:
             return self.is_large
@@ -155,7 +163,8 @@ class OpenTrace:
         for each in changes[0 if at is None else at + 1 :]:
             where = cast("types.TextDocumentContentChangePartial", each).range
             document.apply(document.splice(*self._points(document, where), each.text))
-        return types.TextDocumentContentChangeWholeDocument(document.text)
+        whole = LongText([line.text for line in document.lines])
+        return types.TextDocumentContentChangeWholeDocument(whole)
 
     def _points(self, document: Document, where: types.Range) -> tuple[Point, Point]:
         encoding = self.options.encoding
@@ -234,7 +243,7 @@ class OpenTrace:
         self._replaced += 1
         self.opened = next(_texts)
         """Of each whole text another number, of whatever trace."""
-        self.size = len(text)
+        self.size = size_of(text)
         """Characters of the text, and of all that was typed since it was opened."""
         self.near = None
         self._maker = read if read is not None else self.read(text)
