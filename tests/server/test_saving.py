@@ -172,25 +172,68 @@ def test_a_file_that_was_written_anew_is_for_a_person_to_decide(
     assert [each["input_ref"] for each in events(trace)] == ["another file"]
 
 
-def test_an_editor_that_may_have_gone_on_is_not_kept_from_asking(
-    trace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def too_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server answers when the editor has gone on."""
     monkeypatch.setattr(saving, "_CLIENTS_PATIENCE", -1.0)
-    uri, text = trace.as_uri(), trace.read_text("utf-8")
-    document = OpenTrace(uri, 1, text, DiagnosticOptions(uri, PositionEncoding.UTF16, 10, str))
-    protocol = SimpleNamespace(client=SimpleNamespace(encoding=PositionEncoding.UTF16))
-    handler = saving.Saving(cast("Any", protocol), cast("Any", {uri: document}))
-    append(trace, triage(input_ref="appended"))
-    before = trace.stat().st_mtime_ns
-    named = types.TextDocumentIdentifier(uri)
-    asked = types.WillSaveTextDocumentParams(named, types.TextDocumentSaveReason.Manual)
 
-    async def opened_and_saved() -> object:
-        handler.opened(document, KnownFile(str(trace), lines_of(document.records)))
-        return await handler.will_save(asked)
 
-    assert asyncio.run(opened_and_saved()) is None
-    assert trace.stat().st_mtime_ns == before
+class Handlers:
+    """What the server does about saves of a trace, one after another, without a client."""
+
+    def __init__(self, trace: Path) -> None:
+        uri, text = trace.as_uri(), trace.read_text("utf-8")
+        self.document = OpenTrace(
+            uri, 1, text, DiagnosticOptions(uri, PositionEncoding.UTF16, 10, str)
+        )
+        self.told: list[str] = []
+        protocol = SimpleNamespace(
+            client=SimpleNamespace(encoding=PositionEncoding.UTF16),
+            is_behind=lambda _: False,
+            show_message=lambda message, _: self.told.append(message),
+        )
+        self.saving = saving.Saving(cast("Any", protocol), cast("Any", {uri: self.document}))
+        self.named = types.TextDocumentIdentifier(uri)
+        self.file = KnownFile(str(trace), lines_of(self.document.records))
+        self.saving.opened(self.document, self.file)
+
+    async def will_save(self) -> object:
+        reason = types.TextDocumentSaveReason.Manual
+        return await self.saving.will_save(types.WillSaveTextDocumentParams(self.named, reason))
+
+    async def idle(self) -> None:
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
+
+
+@pytest.mark.usefixtures("too_late")
+def test_an_editor_that_may_have_gone_on_is_not_kept_from_asking(trace: Path) -> None:
+    async def play() -> None:
+        handlers = Handlers(trace)
+        append(trace, triage(input_ref="appended"))
+        before = trace.stat().st_mtime_ns
+        assert await handlers.will_save() is None
+        assert trace.stat().st_mtime_ns == before
+
+    asyncio.run(play())
+
+
+@pytest.mark.usefixtures("too_late")
+def test_what_an_editor_overwrote_before_the_server_looked_is_appended_again(trace: Path) -> None:
+    async def play() -> None:
+        text, handlers = trace.read_text("utf-8"), Handlers(trace)
+        append(trace, triage(input_ref="appended"))
+        handlers.saving.look(handlers.document)
+        await handlers.idle()
+        write(trace, text)
+        assert await handlers.will_save() is None
+        append(trace, apart(triage(input_ref="appended later")))
+        handlers.saving.saved(types.DidSaveTextDocumentParams(handlers.named))
+        await handlers.idle()
+        assert len(handlers.told) == 1
+
+    asyncio.run(play())
+    refs = [each.get("input_ref") for each in events(trace)]
+    assert refs == [None, None, "appended later", "appended"]
 
 
 def test_an_editor_is_not_kept_from_asking_about_what_was_appended_without_a_lock(

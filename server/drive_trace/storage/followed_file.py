@@ -16,6 +16,7 @@ at each save, as an undo may have taken it out since.
 """
 
 import asyncio
+import math
 import os
 import re
 import stat
@@ -329,8 +330,12 @@ class KnownFile:
 class LockedFile:
     """A trace that is locked while an editor saves it."""
 
-    def __init__(self, known: KnownFile) -> None:
+    def __init__(self, known: KnownFile, deadline: float = math.inf) -> None:
+        """After the deadline, in seconds of ``time.monotonic``, nothing is read: an editor that has
+        gone on may have written the file, and what that dropped is still to be known.
+        """
         self.known = known
+        self._deadline = deadline
         self._stack = ExitStack()
         self._set_back_to: int | None = None
         self._version: tuple[int, ...] = ()
@@ -339,20 +344,21 @@ class LockedFile:
 
     def read(self, shown: list[str]) -> list[str] | None:
         """Lock the file, and return the foreign lines that the editor does not show. None, and
-        nothing is locked, if it cannot be locked, or if a link leads out to it: what stands there
-        is not for this text. Never raises.
+        nothing is locked, if it cannot be locked in time, or if a link leads out to it: what stands
+        there is not for this text. Never raises.
         """
         if self.known.leads_out:
             return None
         with suppress(AppendError, OSError):
             trace = self._stack.enter_context(locked_trace(self.known.path, create=False))
-            self._version = disk.version_of(Path(self.known.path).stat())
-            data = trace.read()
-            self.known.read_for_save(_lines_in(data), self._version)
-            self.known.own = shown
-            if not data.endswith(b"\n"):
-                self.known.modified = None  # the editor is to ask about a part of a line
-            return among(self.known.absent(shown), self.known.foreign)
+            if time.monotonic() < self._deadline:
+                self._version = disk.version_of(Path(self.known.path).stat())
+                data = trace.read()
+                self.known.read_for_save(_lines_in(data), self._version)
+                self.known.own = shown
+                if not data.endswith(b"\n"):
+                    self.known.modified = None  # the editor is to ask about a part of a line
+                return among(self.known.absent(shown), self.known.foreign)
         self.release()
         return None
 

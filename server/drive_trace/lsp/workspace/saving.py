@@ -81,13 +81,13 @@ class Saving:
         if trace is None or (file := trace.file) is None:
             return None
         self._release(uri)
-        asked, edits = monotonic(), trace.edits
+        deadline, edits = monotonic() + _CLIENTS_PATIENCE, trace.edits
         records = trace.records
-        held = LockedFile(file)
+        held = LockedFile(file, deadline)
         # It goes on if the client does not wait: others are not to have the file meanwhile.
         missing = await asyncio.shield(_in_turn(file, held.read, records))
         changes = await in_thread(_put_in, records, file, missing) if missing else []
-        if missing is None or trace.edits != edits or monotonic() - asked > _CLIENTS_PATIENCE:
+        if missing is None or trace.edits != edits or monotonic() > deadline:
             held.release()
             return None
         held.set_back()
