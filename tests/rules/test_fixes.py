@@ -33,6 +33,29 @@ def test_a_record_of_another_log_is_made_no_event_although_it_has_an_id() -> Non
     assert [fix for each in analysis.findings() for fix in analysis.fixes(each)] == []
 
 
+@pytest.mark.parametrize(
+    ("pair", "levels"),
+    [
+        ('"schema_version":1', [Level.IN_BULK]),
+        ('"schema_version":"1.0"', [Level.BY_HAND]),
+        ('"schema_version":"2"', []),
+        ('"event_type":"slice-complete"', [Level.BY_HAND]),
+        ('"event_type":"tool-called"', []),
+    ],
+)
+def test_what_a_record_is_is_changed_by_a_person_but_for_the_number_1(
+    pair: str, levels: list[Level]
+) -> None:
+    text = trace('EVENT{"event_type":"slice-completed"}')
+    analysis = Analysis(
+        text.replace('"schema_version":"1"', pair)
+        if "version" in pair
+        else text.replace('"event_type":"slice-completed"', pair)
+    )
+    (finding,) = analysis.findings()
+    assert [fix.level for fix in analysis.fixes(finding)] == levels
+
+
 GRADED = 'EVENT{"event_type":"correctness-recorded"}'
 
 

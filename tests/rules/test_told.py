@@ -56,19 +56,22 @@ def test_statistics_count_every_place_and_say_so() -> None:
 def test_a_trace_that_is_an_array_is_one_finding_with_one_repair() -> None:
     records = trace(*(EXTRA % (number, number) for number in (1, 2, 3))).splitlines()
     inside = ",\n".join(records)
+    as_a_whole = "1 finding was fixed"
     for text, done in (
-        (f"[\n{inside}\n]", "0 findings were fixed, and 1 in part (2 places)"),
-        (f"[{inside}]", "0 findings were fixed, and 1 in part (1 place)"),
-        (f'{{"events": [\n{inside}\n]}}', "0 findings were fixed, and 1 in part (2 places)"),
+        (f"[\n{inside}\n]", as_a_whole),
+        (f"[{inside}]", as_a_whole),
+        (f'{{"events": [\n{inside}\n]}}', as_a_whole),
         (json.dumps([*map(json.loads, records)], indent=2), "0 findings were fixed"),
-        (f"{inside},\n", "1 finding was fixed"),
+        (f"{inside},\n", as_a_whole),
     ):
         found = run("check", "-", "--select", "error", "--output-format", "json", stdin=text).json
         assert [each["line"] for each in found] == [1]
         assert run("check", "-", "--fix", "--unsafe-fixes", stdin=text).out.splitlines() == records
         severities = [each["severity"] for each in json.loads(_diagnostics(text))]
         assert severities.count(Severity.ERROR) == 1 + len(found[0]["places"])
-        assert done in run("check", "-", "--fix", stdin=text).err
+        fixed = run("check", "-", "--fix", stdin=text)
+        assert f"\n{done};" in fixed.err
+        assert fixed.out == ("\n".join(records) + "\n" if done == as_a_whole else text)
 
 
 def test_an_object_without_its_end_in_an_array_is_told_by_itself() -> None:

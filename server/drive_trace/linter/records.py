@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from drive_trace.json_text import WHITESPACE, ProblemKind, line_count
 from drive_trace.linter.edits import names_a_feed, remove_line
-from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Level
+from drive_trace.linter.rule import LINES_BELOW, Edit, Finding, Fix, Fixes, Level, WholeTrace
 from drive_trace.text.spans import Span, replace_spans
 from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.reading import read_lines
@@ -18,7 +18,6 @@ from drive_trace.vocabulary import GRADE, slips
 
 if TYPE_CHECKING:
     from drive_trace.json_text.salvage import Salvage
-    from drive_trace.trace.index import Index
 
 AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
 """Lines that hold nothing of a record, and how they may be removed."""
@@ -58,16 +57,30 @@ def repairs(finding: Finding) -> Fixes:
         yield Fix(repair.title, level, edits)
 
 
-def remove_around(finding: Finding, trace: Index) -> Fix:
-    """Removes a line that holds nothing of a record. Where a run is graded, a person does: a grade
-    with a rejected line after it is stale, and counts without the line.
+def remove_around(finding: Finding, trace: WholeTrace) -> Fix:
+    """Removes a line that holds nothing of a record. The brackets around a whole trace go with the
+    commas in it. Else, where a run is graded, a person does: a grade with a rejected line after it
+    is stale, and counts without the line.
     """
-    problem = finding.cause.problem
+    problem, kept = finding.cause.problem, trace.index.kept
     assert problem is not None
-    if "is graded" not in trace.kept:
-        trace.kept["is graded"] = any(run.events(GRADE) for run in trace.runs.values())
-    is_graded = trace.kept["is graded"]
-    return remove_line(finding, Level.BY_HAND if is_graded else AROUND[problem.kind])
+    if problem.kind is ProblemKind.ARRAY and finding.line in _brackets(trace.lines):
+        return remove_line(finding, Level.SAFE)
+    if "is graded" not in kept:
+        kept["is graded"] = any(run.events(GRADE) for run in trace.index.runs.values())
+    return remove_line(finding, Level.BY_HAND if kept["is graded"] else AROUND[problem.kind])
+
+
+def _brackets(lines: Sequence[Line]) -> Sequence[Line]:
+    """The first and last line of a trace that is one array, unless objects in it are spread over
+    lines, which a suggestion joins.
+    """
+    both = [next((each for each in way if each.text.strip()), None) for way in (lines, lines[::-1])]
+    kinds = [
+        each.problem and each.problem.kind for line in both if line for each in line.diagnostics
+    ]
+    is_array = kinds == [ProblemKind.ARRAY] * 2 and both[0] is not both[1]
+    return [*filter(None, both)] if is_array and not spread_objects(lines, lines) else ()
 
 
 def _salvage(text: str) -> Salvage | None:
@@ -91,7 +104,12 @@ def lift_out(finding: Finding) -> Fixes:
     found = _salvage(text)
     if found is None or finding.diagnostic is not line.diagnostics[0]:
         return
-    level = Level.SAFE if found.is_glued else Level.IN_BULK
+    rest = text
+    for each in found.lines:
+        rest = rest.replace(each, "", 1)
+    # The brackets and commas of an array go from its other lines, too.
+    is_array = found.is_whole and not rest.strip("[], \t")
+    level = Level.SAFE if found.is_glued or is_array else Level.IN_BULK
     # A record may be named in a sentence, which may say that it is wrong.
     is_said = not all(map(_OF_RECORD.search, found.lines))
     if is_said or names_a_feed(text) or _CUT_NUMBER.search(text):

@@ -162,7 +162,7 @@ class RunLines(SpreadRun):
             return ()
         below = self.grades[file] if file in self.latest else run.lines[-1]
         after = lines[lines.position(below) :] if below is not None else ()
-        return [line for line in after if line.text.strip() != "]"]
+        return [line for line in after if line.text.strip().rstrip("},;") != "]"]
 
 
 # Events that stand in several runs: of these either may be the copy. What is a copy is decided in

@@ -11,7 +11,7 @@ who wrote the line knows what it was to be.
 Examples:
 EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
 EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-… line 1 has the same                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+… line 1 is another event, and has the same    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 =>
 EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
 EVENT{"event_type":"project-closed","event_id":"4b623198-71aa-4a77-b88e-c87e25e4fead"}
@@ -34,9 +34,9 @@ from drive_trace.linter.rule import Finding, Findings, Rule, SameId, Severity
 
 def _check(same: SameId) -> Findings:
     for previous, line in pairwise(same.lines):
-        too = " in all else too" if line.is_copy_of(previous) else ""
-        what = "`event_id` must be unique in the trace; line "
-        message = (what, previous, f" has the same{too}")
+        is_copy = line.is_copy_of(previous)
+        also = "has the same in all else too" if is_copy else "is another event, and has the same"
+        message = ("`event_id` must be unique in the trace; line ", previous, f" {also}")
         yield RULE.finding(line, "event_id", message, (previous, "event_id", "the same id here"))
 
 
@@ -48,4 +48,4 @@ def _fixes(finding: Finding) -> Fixes:
         yield new_event_id(finding)
 
 
-RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="events stand twice")
+RULE = Rule(Severity.WARNING, _check, fixes=_fixes, sums="events have the id of an earlier one")

@@ -12,14 +12,15 @@ and safe; where it would have to guess at a value it is a suggestion. A comment 
 time, and so is mended what is wrong with a line that names one of the two feeds, as that can change
 a verdict. An object that is spread over several lines (pretty-printed JSON), up to 200, is one
 finding over all of them, with a suggestion that joins them. A Markdown fence is removed, which is
-safe; a bracket that stands alone by a suggestion: around a file that is one array, all brackets and
-commas are one finding. Where a run is graded, a person removes either, as a grade before a rejected
-line is stale.
+safe; a bracket that stands alone by a suggestion. Where a run is graded, a person removes either,
+as a grade before a rejected line is stale. Around a file that is one array, all brackets and commas
+are one finding, and safe to remove.
 
 Every whole record of a line is lifted out of it, by a suggestion: what is around it goes where it
 says nothing (quotes, brackets, a bullet, the number of the line, a time and a level of a log), and
-gets a line of its own where it may say something, as a record that was torn does. Beside a sentence
-that is for a person. What stands in a comment, is crossed out, or is removed by a diff stays.
+gets a line of its own where it may say something, as a record that was torn does. It is safe where
+that is brackets and commas, and beside a sentence for a person. What stands in a comment, is
+crossed out, or is removed by a diff stays.
 
 Examples:
 EVENT{"event_type":"slice-completed","result":"merged",}
@@ -63,7 +64,7 @@ EVENT{"event_type":"project-closed"}
 ^^^ … a Markdown fence
 => Remove the line
 EVENT{"event_type":"project-closed"}
---- A file that is one array: the brackets go, and the commas.
+--- The rest of an array.
 EVENT{"event_type":"slice-started"}
 EVENT{"event_type":"project-closed"}
 ]
@@ -98,7 +99,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 def _around(finding: Finding, trace: WholeTrace) -> Fixes:
     problem = finding.cause.problem
     if problem is not None and problem.kind in AROUND:
-        yield remove_around(finding, trace.index)
+        yield remove_around(finding, trace)
     fix = join(finding, trace.lines)
     if fix is not None:
         yield fix

@@ -15,13 +15,13 @@ the key.
 gap (`null` or `""`) that stays an error until somebody fills it in. Beside a key that no event
 declares, they are inserted one at a time, as it may be the field; beside one that holds an object
 or array, be it as text, not at all, nor into a record that has no field of an event, but for a
-time: it is one of another log. An event's type is suggested where only one event has such
-fields. A key is renamed, alone or with all others of its line; in bulk, if all of them differ in
-case or separators alone, or are other names of fields that take their values: an outcome never,
-and milliseconds where the timestamps of the run say so, too, within a fifth. Its value is converted
-where it says the same in another type, and a duration in another unit where the timestamps say so,
-too; else the finding asks, and has no fix. A nested payload is flattened, which is safe but for the
-two feeds; not where a key would then stand twice.
+time: it is one of another log, or an empty object, which is removed. An event's type is suggested
+where only one event has such fields. A key is renamed, alone or with all others of its line; in
+bulk, if all of them differ in case or separators alone, or are other names of fields that take
+their values: an outcome never, and milliseconds where the timestamps of the run say so, too, within
+a fifth. Its value is converted where it says the same in another type, and a duration in another
+unit where the timestamps say so, too; else the finding asks, and has no fix. A nested payload is
+flattened, which is safe but for the two feeds; not where a key would then stand twice.
 
 Examples:
 EVENT{"event_type":"dispatch-start","parent_dispatch_id":<absent>}
@@ -67,6 +67,12 @@ EVENT{"event_type":<absent>,"has_linear_project":false,"origin":"promote"}
      ^ … `event_type` is missing: expected a string
 =>
 {"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"checkout-retry","orchestrator_agent_id":null,"has_linear_project":false,"origin":"promote","event_type":"project-started"}
+--- An empty object says nothing.
+EVENT{"event_type":"project-closed"}
+{}
+^ … are missing
+=> Remove the line
+EVENT{"event_type":"project-closed"}
 --- A record of another log has no fix: it is no event.
 {"level":"info","ts":"2026-05-28T14:00:00.000Z","msg":"started"}
 ^ … `event_id`, `schema_version`, `project_run_id`
@@ -99,6 +105,7 @@ from drive_trace.linter.edits import (
     names_a_feed,
     object_on,
     placeholder,
+    remove_line,
     replace_value,
     undeclared,
 )
@@ -188,6 +195,8 @@ def _insertions(finding: rule.Finding) -> Fixes:
     if any(map(_may_hold_fields, undeclared(line))):
         return  # the fields may stand in there
     if not diagnostic.path and _is_foreign(line):
+        if not object_on(line):
+            yield remove_line(finding, Level.BY_HAND)
         return
     missing = _missing(line, diagnostic)
     inferred = event_with(object_on(line)) if "event_type" in diagnostic.names else None
@@ -214,7 +223,7 @@ def _is_foreign(line: rule.Line) -> bool:
     meant = {each.field.name for each in line.diagnostics if each.field is not None}
     known = set[str]().union(*(found & each.fields.keys() for each in EVENTS.values()))
     # Other logs have an id and a time, too.
-    return bool(found) and known <= {"ts"} and meant.isdisjoint(("event_type", "project_run_id"))
+    return known <= {"ts"} and meant.isdisjoint(("event_type", "project_run_id"))
 
 
 def _insertion(
@@ -340,6 +349,6 @@ RULE = rule.Rule(
     _check,
     fixes=_fixes,
     fixes_around=_renames,
-    sums="keys of this line are no fields",
+    sums="mistakes in keys",
     sums_by="line",
 )

@@ -3,8 +3,8 @@ r"""The line is valid JSON, but not an object.
 A line of a trace holds one JSON object: an event. An array, a string or a number is valid
 JSON, but no event, and readers drop it.
 
-**Fix.** The records of an array, and one that is written as a string, are put on lines of their
-own: a suggestion. Of anything else only the writer knows what was meant.
+**Fix.** The records of an array are put on lines of their own, which is safe; so is one that is
+written as a string, by a suggestion. Of anything else only the writer knows what was meant.
 
 Examples:
 [{"event_type":"tool-called","tool":"grep"}]
