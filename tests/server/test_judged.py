@@ -1,6 +1,9 @@
 """The server in plain JSON-RPC: the record of the judging beside a trace."""
 
+import os
 from pathlib import Path
+
+import pytest
 
 from tests.cli.test_judged import CAVEAT, HOSTILE, JUDGED, NOBODY, NOT_CALIBRATED
 from tests.server.support import write
@@ -12,6 +15,7 @@ from tests.support.editor import Document
 from tests.support.judging import UNCALIBRATED, judge, judgement, record_of
 from tests.support.raw_client import RawClient
 from tests.support.sessions.channels import InProcess
+from tests.support.systems import NO_DEVICES, not_on_windows
 
 __all__ = ["channel"]
 GRADED = apart(triage() + graded("pass", "pass", "pass"))
@@ -82,6 +86,35 @@ def test_a_trace_from_outside_the_workspace_has_its_record(
     asked_for(alone, LENSES, lambda: "calibrated 0.90" in judging(document))
     shown = judging(document)
     assert not {"\x1b", "\u202e", "\n"} & set(shown)
+
+
+@not_on_windows(NO_DEVICES)
+def test_no_record_is_read_through_what_its_folder_becomes(
+    channel: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It becomes a link when the record is looked for."""
+    trace, theirs = (write(tmp_path / f"{each}/trace.jsonl", GRADED) for each in ("a/b", "theirs"))
+    for each in (trace, theirs):
+        judge(each, judgement())
+    look, open_now, names, swaps = os.lstat, os.open, list[str](), list[str]()
+
+    def swapped(name: str, **more: int) -> os.stat_result:
+        if name == str(record_of(trace)) and not swaps:
+            swaps.append(name)
+            trace.parent.rename(tmp_path / "aside")
+            trace.parent.symlink_to(theirs.parent)
+        return look(name, **more)
+
+    def opened(name: str, *given: int, **more: int) -> int:
+        names.append(str(name))
+        return open_now(name, *given, **more)
+
+    client = Client(channel, tmp_path / "a")
+    monkeypatch.setattr(os, "lstat", swapped)
+    monkeypatch.setattr(os, "open", opened)
+    client.ask("driveTrace/runs", {})
+    assert swaps
+    assert not [each for each in names if each.startswith(str(theirs.parent))]
 
 
 def test_a_client_that_watches_nothing_sees_the_record(channel: InProcess, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     search = finding.SearchOptions(exclude=options.excluded())
     for found in finding.find_traces([*searched, *paths, trace_file], options=search):
         if not isinstance(found, files.Problem):
-            beside.append(str(found))
+            beside.append(found)
         elif isinstance(found, files.LeftOut):
             is_missed = finding.may_be_missed(found, [run_id])
             if is_missed and found.reason in finding.GONE:

@@ -477,9 +477,9 @@ MOST_BYTES = 16 << 20
 """A larger record is not read."""
 
 
-def _judgements_beside(trace: str) -> Judgements | None:
+def _judgements_beside(trace: str, base: str | None = None) -> Judgements | None:
     """What the record beside a trace says; None where there is none."""
-    data = record_beside(trace, JUDGEMENTS_SUFFIX, MOST_BYTES)
+    data = record_beside(trace, JUDGEMENTS_SUFFIX, MOST_BYTES, base)
     if not data:
         return None
     # Most traces have no record, and are scored without loading what reads one.
@@ -549,14 +549,18 @@ class JudgementFiles:
         self._lock = Lock()
         self._known: dict[str, tuple[tuple[int, ...], Judgements | None]] = {}
 
-    def look(self, traces: Iterable[str]) -> bool:
-        """Read what has changed beside these traces. Gives whether anything has."""
+    def look(self, traces: Iterable[str], roots: Sequence[str] = ()) -> bool:
+        """Read what has changed beside these traces, by their real paths. Gives whether anything
+        has. No folder below one of ``roots``, which are real, may have become a link.
+        """
         has_changed = False
         with self._lock:
             for trace in traces:
                 version = version_at(f"{trace}{JUDGEMENTS_SUFFIX}")
                 if version != self._known.get(trace, ((), None))[0]:
-                    self._known[trace] = version, _judgements_beside(trace)
+                    around = (each for each in roots if Path(trace).is_relative_to(each))
+                    base = min(around, key=len, default=None)
+                    self._known[trace] = version, _judgements_beside(trace, base)
                     has_changed = True
         return has_changed
 

@@ -175,7 +175,8 @@ class WorkspaceRuns:
 
     def look_at_records(self, reals: Iterable[str]) -> None:
         """Look at the records of the judging beside traces. Call it from a thread."""
-        self._record_changes += self._records.look(reals)
+        roots = [real_path(each) for each in self.closed.folders.folders]
+        self._record_changes += self._records.look(reals, roots)
 
     def note_closed(self, uri: str) -> str | None:
         """Forget an open trace. Gives the real path of the file that counts again."""
