@@ -26,7 +26,7 @@ from drive_trace.linter.rule import (
 from drive_trace.trace.line import REJECTING, DiagnosticKind, Line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.trace.run import Run
-from drive_trace.vocabulary import AGREEMENTS, EVENTS, Form
+from drive_trace.vocabulary import AGREEMENTS, Form
 
 _OF_FILES = (SharedEvents, UnreadFile)
 _SUBJECTS = (Run, SameId, SameFile, SameDispatch, WholeTrace, *_OF_FILES)
@@ -73,10 +73,6 @@ def _faults_of_kinds(modules: Mapping[str, Any]) -> Iterator[str]:
         file = _file(code.replace("-", "_"))
         where = _LINE if code in set(DiagnosticKind) else _FIELDS_AGREE
         yield f"{where} has `{code}`, but no rule has that code: add {file}"
-    for name, agreements in AGREEMENTS.items():
-        for each in agreements:
-            if each.at not in EVENTS[name].fields:
-                yield f"{_FIELDS_AGREE}: `{each.code}` marks `{each.at}`, which `{name}` has not"
 
 
 def _faults_of_parts(name: str, module: Any) -> Iterator[str]:

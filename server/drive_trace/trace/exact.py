@@ -53,7 +53,7 @@ def _breaches(
         if any(name in wrong for name in agreement.fields):
             continue
         if not agreement.holds(*map(data.get, agreement.fields)):
-            at.setdefault(agreement.code, []).append(agreement.at)
+            at.setdefault(agreement.code, []).append(agreement.fields[-1])
     for code, (first, *more) in at.items():
         names = (first, *more)
         yield Diagnostic(code, (first,), fields[first], data[first], names)

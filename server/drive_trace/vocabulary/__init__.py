@@ -89,22 +89,17 @@ class Agreement(msgspec.Struct, frozen=True):
 
     code: str
     """The code of the rule that reports a breach of it."""
-    at: str
-    """The field whose value is to blame for a breach."""
     fields: tuple[str, ...]
-    """All that it compares."""
+    """All that it compares; the value of the last one is to blame for a breach."""
     holds: Callable[..., bool]
     """Whether the values of these fields, in this order, agree."""
 
 
-def _of_kind(kind_field: str, kind: str, name: str) -> Agreement:
-    def holds(found: str, value: object) -> bool:
-        return (found == kind) is (value is not None)
-
-    return Agreement("kind-mismatch", name, (kind_field, name), holds)
+def _has_value_as(kind: str, found: str, value: object) -> bool:
+    return (found == kind) is (value is not None)
 
 
-def _sizes_add_up(sizes: Mapping[str, float] | None, count: float | None) -> bool:
+def _is_sum_of(count: float | None, sizes: Mapping[str, float] | None) -> bool:
     if sizes is None or count is None:
         return True
     # An integer may be written as a float, and the sum of both kinds could overflow.
@@ -132,61 +127,38 @@ def _is_counted(change: str, reason: str, count: float | None) -> bool:
 
 _AGREEMENTS = (
     *(
-        _of_kind(kind_field, kind, name)
+        Agreement("kind-mismatch", (kind_field, name), partial(_has_value_as, kind))
         for kind_field, kinds in KINDS.items()
         for name, kind in kinds.items()
     ),
     Agreement(
-        "size-distribution-sum",
-        "dispatch_size_distribution",
-        ("dispatch_size_distribution", "dispatch_count"),
-        _sizes_add_up,
+        "size-distribution-sum", ("dispatch_count", "dispatch_size_distribution"), _is_sum_of
     ),
     Agreement(
         "drift-severity-mismatch",
-        "max_drift_severity",
         ("drift_signal_count", "max_drift_severity"),
         lambda signals, severity: (signals == 0) is (severity == "none"),
     ),
     Agreement(
         "mandatory-final-mismatch",
-        "is_mandatory_final",
         ("trigger_class", "is_mandatory_final"),
         lambda trigger, is_final: is_final is (trigger == "mandatory-final"),
     ),
+    Agreement("project-slug-mismatch", ("project_run_id", "project_slug"), eq),
+    Agreement("merged-without-pr", ("result", "pr_ref"), partial(_is_named, "merged")),
     Agreement(
-        "project-slug-mismatch",
-        "project_slug",
-        ("project_slug", "project_run_id"),
-        eq,
+        "ticket-without-ref", ("input_shape", "input_ref"), partial(_is_named, "linear-ticket")
     ),
-    Agreement("merged-without-pr", "pr_ref", ("result", "pr_ref"), partial(_is_named, "merged")),
-    Agreement(
-        "ticket-without-ref",
-        "input_ref",
-        ("input_shape", "input_ref"),
-        partial(_is_named, "linear-ticket"),
-    ),
-    Agreement("retro-without-surface", "landing_surfaces", ("landing_surfaces",), bool),
-    Agreement(
-        "impossible-bytes-delta",
-        "bytes_delta",
-        ("byte_length", "bytes_delta"),
-        ge,
-    ),
-    Agreement("empty-brief", "brief_byte_length", ("brief_byte_length",), bool),
-    Agreement("empty-brief", _HASH, (_HASH,), lambda digits: digits.lower() != _EMPTY_HASH),
+    Agreement("retro-without-surface", ("landing_surfaces",), bool),
+    Agreement("impossible-bytes-delta", ("byte_length", "bytes_delta"), ge),
+    Agreement("empty-brief", ("brief_byte_length",), bool),
+    Agreement("empty-brief", (_HASH,), lambda digits: digits.lower() != _EMPTY_HASH),
     *(
-        Agreement("plan-change-mismatch", count, ("reason", count), partial(_is_counted, reason))
+        Agreement("plan-change-mismatch", ("reason", count), partial(_is_counted, reason))
         for reason, count in _PLAN_CHANGES.items()
     ),
-    Agreement("invented-hash", _HASH, (_HASH,), lambda digits: not looks_invented(digits)),
-    Agreement(
-        "zero-tokens",
-        TOKEN_FIELDS[0],
-        TOKEN_FIELDS,
-        lambda *counts: any(each != 0 for each in counts),
-    ),
+    Agreement("invented-hash", (_HASH,), lambda digits: not looks_invented(digits)),
+    Agreement("zero-tokens", TOKEN_FIELDS[::-1], lambda *counts: any(each != 0 for each in counts)),
 )
 
 
