@@ -59,8 +59,7 @@ from drive_trace.storage.files import records_of
 from drive_trace.text.spans import PositionEncoding, Span, encode_exactly
 from drive_trace.trace.document import Point
 from drive_trace.trace.provenance import Origin, digest_of_line, entry_line, read_provenance
-from drive_trace.vocabulary import EVENTS
-from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE
+from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE
 from tests.support.client_text import apply_edits, offset_in, position
 from tests.support.rule_examples import Example
 from tests.support.scored import score_of
@@ -73,6 +72,7 @@ T = TypeVar("T")
 
 _CURSOR = "$0"
 _EOF = "<eof>"
+_ENVELOPE = {name: EVENTS[GRADE].example[name] for name in ENVELOPE} | {"event_type": ""}
 _ABSENT = "<absent>"
 _SHORTHAND = "EVENT{"
 _NOTE = r"(?:([a-z-]+)(?:: ([^ ].*?))?|… (.+?))"
@@ -139,7 +139,7 @@ def records(text: str) -> list[str]:
 def event_id(number: int) -> str:
     """The ``event_id`` of the shorthand on a line, from 0: that of the examples on the first."""
     if not number:
-        return str(ENVELOPE_EXAMPLE["event_id"])
+        return str(_ENVELOPE["event_id"])
     return str(UUID(int=Random(number).getrandbits(128), version=4))
 
 
@@ -205,7 +205,7 @@ class _Line:
             given.setdefault(pair.name, []).append(pair)
         name = _unquoted(given["event_type"][-1].value(text)) if "event_type" in given else ""
         known = EVENTS.get(name)
-        example = dict(known.example if known is not None else ENVELOPE_EXAMPLE)
+        example = dict(known.example if known is not None else _ENVELOPE)
         example["event_id"] = event_id(self._number)
         self._copy(text, len(_SHORTHAND) - 1, len(_SHORTHAND), kept)
         self._places[kept[0]] = 0

@@ -17,7 +17,7 @@ from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
 from drive_trace.trace.reading import read_exactly
-from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType, types
+from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType
 
 REFUSED = REJECTING | {
     DiagnosticKind.UNKNOWN_EVENT_TYPE,
@@ -63,7 +63,7 @@ class Draft(msgspec.Struct, frozen=True):
         return as_json({name: fields[name] for name in self.event.fields if name in fields})
 
 
-_ANY_STAMP = Stamp(str(types.ENVELOPE_EXAMPLE["event_id"]), str(types.ENVELOPE_EXAMPLE["ts"]))
+_ANY_STAMP = Stamp(*(str(EVENTS[GRADE].example[name]) for name in ("event_id", "ts")))
 
 
 def draft_event(name: str, run_id: str, agent_id: str | None, payload: str) -> Draft | Refused:

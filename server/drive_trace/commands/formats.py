@@ -205,12 +205,7 @@ Format: TypeAlias = Callable[[Findings], Iterator[str]]
 
 # For people
 
-_COLOURS = {
-    Severity.ERROR: "red",
-    Severity.WARNING: "yellow",
-    Severity.INFORMATION: "blue",
-    Severity.HINT: "cyan",
-}
+_COLOURS = dict(zip(Severity, ("red", "yellow", "blue", "cyan"), strict=True))
 _WIDTH = 97
 """How many columns an excerpt takes where no terminal says how many there are."""
 _NARROWEST = 20

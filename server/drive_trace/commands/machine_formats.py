@@ -169,12 +169,7 @@ def _attribute(text: str) -> str:
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT = "%SRCROOT%"
 _GITLAB = dict(zip(Severity, ("major", "minor", "info", "info"), strict=True))
-_LEVELS: Mapping[Severity, str] = {
-    Severity.ERROR: "error",
-    Severity.WARNING: "warning",
-    Severity.INFORMATION: "note",
-    Severity.HINT: "note",
-}
+_LEVELS = dict(zip(Severity, ("error", "warning", "note", "note"), strict=True))
 _INDEX_OF = {code: index for index, code in enumerate(RULES)}
 
 

@@ -29,12 +29,6 @@ NO_SIGNAL = "n/a (no signal)"
 _MOST_UNREAD = 10
 _MOST_FILES = 10
 """Of a run that are listed."""
-TOKEN_LABELS = {
-    "input_tokens": "input tokens",
-    "output_tokens": "output tokens",
-    "cache_read_tokens": "cache read tokens",
-    "cache_write_tokens": "cache write tokens",
-}
 
 
 def lens_title(run: RunScore, verdict: str | None = None) -> str:
@@ -208,7 +202,7 @@ def hidden_because(run: RunScore) -> str:
 
 def measures(efficiency: Efficiency) -> list[tuple[str, str]]:
     """Tier 2 in full numbers: label and value."""
-    rows = [(TOKEN_LABELS[name], _number(efficiency.tokens[name])) for name in TOKEN_FIELDS]
+    rows = [(name.replace("_", " "), _number(efficiency.tokens[name])) for name in TOKEN_FIELDS]
     clock, rounds = efficiency.wall_clock, efficiency.rounds
     how = clocked(clock).replace("by the clock", "start to close, by the clock")
     took = f"{duration(clock.ms or 0)} ({_number(clock.ms)} ms; {how})"

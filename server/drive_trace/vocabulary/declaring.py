@@ -25,7 +25,7 @@ from typing_extensions import TypedDict, is_typeddict
 
 from drive_trace.vocabulary import registry
 from drive_trace.vocabulary.registry import ALWAYS_KEPT, EventType, FieldType, Shape
-from drive_trace.vocabulary.types import ENVELOPE_EXAMPLE, Entity, Family, Form, Reference
+from drive_trace.vocabulary.types import Entity, Family, Form, Reference
 
 
 class Names(msgspec.Struct, frozen=True):
@@ -95,6 +95,10 @@ ArtifactPath = Annotated[str, Names(Entity.PATH), Written(Form.PATH)]
 class Envelope(TypedDict):
     """The fields that every event carries, in the order in which the reference emitter writes them:
     the payload follows.
+
+    Example: {"event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90", "schema_version": "1",
+    "ts": "2026-05-28T14:00:00.000Z", "project_run_id": "checkout-retry",
+    "orchestrator_agent_id": null, "event_type": ""}
     """
 
     event_id: Annotated[str, Names(Entity.EVENT), Written(Form.UUID)]
@@ -149,7 +153,7 @@ def event(family: Family, *, keeps: tuple[str, ...] = (), **facts: Any) -> Calla
             family=family,
             prose=prose,
             fields=fields,
-            example={**ENVELOPE_EXAMPLE, "event_type": name, **example},
+            example={**_documented(Envelope)[1], "event_type": name, **example},
             keeps=kept,
             positions={each: position for position, each in enumerate(kept)},
             is_feed=is_feed,

@@ -164,13 +164,3 @@ def not_random(uuids: Sequence[str]) -> Sequence[str]:
     """Those that are no UUIDs, or made up."""
     known, is_written = invented_ids(uuids), Form.UUID._pattern.fullmatch
     return [each for each in uuids if each in known or not is_written(each)]
-
-
-ENVELOPE_EXAMPLE: dict[str, object] = {
-    "event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90",
-    "schema_version": "1",
-    "ts": "2026-05-28T14:00:00.000Z",
-    "project_run_id": "checkout-retry",
-    "orchestrator_agent_id": None,
-    "event_type": "",
-}
