@@ -136,7 +136,7 @@ def test_lines_pasted_again_into_the_file_count_once(tmp_path: Path, once: Path)
     assert efficiency(twice) == efficiency(once) == (2.0, 60_000)
     (caveat,) = caveats(twice)
     assert (caveat["code"], caveat["qualifies"]) == ("copied-events", False)
-    assert caveat["message"] == "4 lines copied within the file, which do not count again"
+    assert caveat["message"] == "4 lines copied within the file, not counted again in its figures"
     assert run("score", "--require-correct", twice).code == 0
     assert rows(twice)["rounds_per_dispatch"] == 2.0
     # Another file that has them, too, changes nothing.

@@ -103,6 +103,13 @@ def test_time_that_was_recorded_afterwards_is_called_a_claim() -> None:
         for kind in ("dispatch-start", "dispatch-end")
     ]
     assert "over 28m of work, 28m of it as claimed (0ms by the clock)" in said(run_of(*lines))[0]
+    # As it is where the clock of one of the two was wrong.
+    lines[0] = lines[0].replace(at(0), "1970-01-01T00:00:00.000Z")
+    started, closed = (event(f"project-{each}", ts=at(0)) for each in ("started", "closed"))
+    from_1970 = run_of(started.replace(at(0), "1970-01-01T00:00:00.000Z"), *lines, closed, PASSED)
+    assert "over 28m of work, 28m of it as claimed; most" in said(from_1970)[0]
+    assert from_1970.efficiency is not None
+    assert from_1970.efficiency.wall_clock.ms == 1_680_000
 
 
 def test_what_a_round_claims_fills_no_more_than_its_dispatch_leaves_open() -> None:

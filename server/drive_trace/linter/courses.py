@@ -156,6 +156,19 @@ def repetitions(rule: Rule[Any], run: Run, event: str, field: str | None, what: 
         found_before[key] = line
 
 
+def going_on(run: Run, of: vocabulary.Lifetime, line: Line) -> str | None:
+    """The id of what was started last above a line, of a round in its dispatch, if nothing ends it
+    up to there, as far as can be read.
+    """
+    field = vocabulary.DISPATCH.field
+    is_round = of is vocabulary.ROUND
+    starts = run.of(of.opener, field, line.fact(field)) if is_round else run.events(of.opener)
+    start = starts.before(line)
+    value = start.text_fact(of.field) if start is not None else None
+    is_open = run.open_at(of, value, line) is not None and not run.in_doubt(of.field, value)
+    return value if is_open else None
+
+
 def unstarted(rule: Rule[Any], course: Course) -> Findings:
     """The findings on what names a dispatch or round up to its end, if nothing starts it, as far as
     can be read.

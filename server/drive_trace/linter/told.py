@@ -44,7 +44,7 @@ ON: Mapping[str, Sequence[str]] = {
     "time-goes-back": ("duplicate-key", "implausible-time", "duplicate-event-id", "stale-verdict"),
     "work-after-close": ("stale-verdict", "duplicate-event-id"),
     "wall-clock-exceeds-timestamps": ("implausible-time",),
-    "wall-clock-below-timestamps": _OFF_CLOCK,
+    "wall-clock-below-timestamps": (*_OFF_CLOCK, "event-after-end"),
     "rounds-exceed-dispatch": (
         *("wall-clock-exceeds-timestamps", "wall-clock-below-timestamps", "unknown-round"),
     ),
@@ -86,8 +86,8 @@ OF: Mapping[str, Sequence[str]] = {
     "unknown-parent-dispatch": ("unknown-dispatch",),
     "unknown-dispatch": ("repeated-start",),
     "unknown-round": ("repeated-start",),
-    "unclosed-dispatch": ("repeated-end",),
-    "unclosed-round": ("repeated-end",),
+    "unclosed-dispatch": ("repeated-end", "event-after-end"),
+    "unclosed-round": ("repeated-end", "event-after-end"),
     "dispatch-without-brief": ("unknown-round",),
     "repeated-end": ("repeated-start",),
     "repeated-slice-start": ("repeated-slice-completion",),
@@ -113,6 +113,10 @@ _NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatc
 """By what misses a line that has no id of its own: a word that stands on that line."""
 _AROUND = {ProblemKind.FENCE, ProblemKind.ARRAY, ProblemKind.MERGE_CONFLICT}
 """Lines of one slip: what is around records."""
+_TORN = {
+    *(ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED, ProblemKind.UNEXPECTED),
+    *(ProblemKind.TEXT_AFTER, ProblemKind.TWO_OBJECTS, ProblemKind.MISSING_BRACKET),
+}
 _WORD = re.compile(r"[\w./-]+")
 _APART = bytes(each if _WORD.match(chr(each)) else ord(" ") for each in range(128)).ljust(256)
 
@@ -312,12 +316,23 @@ def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = Fa
         if slip is not None:
             return rule.code, slip
     if rule.sums_by == "line":
-        return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)
+        return rule.code, run_of(line), _mistake(rule.code, line)
     place = finding.place if rule.sums_by != "run" else None
     field = place.path[-1:] if isinstance(place, Place) else ()
     value = rule.sums_by == "value" and _marked(finding)
     run_id = run_of(line)
     return rule.sums or rule.code, slips.get(run_id or "", run_id), field, value
+
+
+def _mistake(code: str, line: Line) -> Hashable:
+    """What lines share on which a rule finds the same mistake, as of a writer that makes it each
+    time. What is torn is torn by itself.
+    """
+    own = [each for each in line.diagnostics if each.kind == code]
+    kinds = [each.problem.kind for each in own if each.problem is not None]
+    if kinds:
+        return line if _TORN.intersection(kinds) else kinds[0]
+    return frozenset((e.path, e.field and e.field.name, not e.found and e.names) for e in own)
 
 
 def _slip(finding: Finding, kind: ProblemKind, *, is_array: bool) -> ProblemKind | None:

@@ -167,7 +167,9 @@ def _of_order(part: RunInFile, deciding: Recorded | None) -> Iterator[Caveat]:
         decides = grade is not None and grade.line in part.copies
         what = f"{plural(len(part.copies), 'line')} copied within the file"
         lines = [LineRef(part.path, line) for line in part.copies[-MOST:]]
-        more = f", as is the grade: {uncertain}" if decides else ", which do not count again"
+        more = (
+            f", as is the grade: {uncertain}" if decides else ", not counted again in its figures"
+        )
         found = make_caveat(CaveatCode.COPIED_EVENTS, what, more, holds=decides, lines=lines)
         yield found._replace(short="the grade is a copied line") if decides else found
     if part.newest_grade and deciding is not None and is_later(part.newest_grade[1], deciding.ts):

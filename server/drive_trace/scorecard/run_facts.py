@@ -11,7 +11,7 @@ from drive_trace.text.frozen import Frozen
 from drive_trace.trace.line import TS, Line, earliest, latest, name_of
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run import Length, Run, length_of, work_of
-from drive_trace.trace.times import milliseconds_between, sortable
+from drive_trace.trace.times import DECADE_MS, milliseconds_between, sortable
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Lifetime
 
 _HALT = "falsified-assumption"
@@ -196,4 +196,5 @@ def _clock(files: _Files) -> tuple[str | None, int | None]:
     ends += [latest([each[-1] for each in some]) for some in own]
     stamps = [*filter(None, (sortable(line.text_fact("ts")) for line in ends if line))]
     first, last = min(stamps, default=None), max(stamps, default=None)
-    return first, milliseconds_between(first, last)
+    passed = milliseconds_between(first, last)
+    return first, passed if passed is not None and passed < DECADE_MS else None

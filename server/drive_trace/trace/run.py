@@ -174,8 +174,11 @@ Length = tuple[int, bool]
 
 
 def length_of(claimed: int, clock: int | None) -> Length:
-    """How long something took, given what its end claims and what lies between the timestamps."""
-    if clock is None or clock < 0 or is_recorded_afterwards(clock, claimed):
+    """How long something took, given what its end claims and what lies between the timestamps,
+    unless a clock was wrong or nobody closed it.
+    """
+    is_off = clock is None or not 0 <= clock <= max(claimed, FORGOTTEN_MS)
+    if clock is None or is_off or is_recorded_afterwards(clock, claimed):
         return claimed, True
     return clock, False
 

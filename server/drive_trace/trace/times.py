@@ -10,6 +10,8 @@ Item = TypeVar("Item")
 
 _MILLISECOND = timedelta(milliseconds=1)
 _LENGTH = len("2026-05-28T14:00:00.000Z")
+DECADE_MS = 315_360_000_000
+"""No run takes so long: one of two timestamps that are so far apart is wrong."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -5,11 +5,15 @@ that follows was written late, or the dispatch went on: then its end was written
 duration is too short. To go on with a dispatch, start a new one and name the old one as its
 `parent_dispatch_id`.
 
+Where a dispatch or round ends before it starts, its end is marked: most often it names the wrong
+one, and what was going on there lacks its end, or has that of the other.
+
 A second start or end speaks for itself (`repeated-start`, `repeated-end`), and what stands before
 the second end is not reported: the first one was too early. After one end, at most
 16 lines of each event are marked.
 
-**Fix.** None is offered: nothing that was recorded is wrong by itself.
+**Fix.** For an end before its start, what was started last and going on there, as a suggestion.
+Else none: nothing that was recorded is wrong by itself.
 
 Examples:
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
@@ -18,6 +22,17 @@ EVENT{"event_type":"round-start","dispatch_id":"D1"}
 … this dispatch ended on line 2                ^^^^
 EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
 … this dispatch ended on line 2                 ^^^^
+--- Two ends whose ids were swapped.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
+… on line 3, below its end: is this the end     ^^^^
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+=>
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 --- The last round may end with its dispatch, whichever is written first.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"round-start","dispatch_id":"D1"}
@@ -30,26 +45,40 @@ EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 """
 
-from collections.abc import Iterable
-from itertools import pairwise
-
-from drive_trace.linter.courses import courses
-from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
+from drive_trace.linter.courses import Course, courses, going_on
+from drive_trace.linter.edits import replace_with_expected
+from drive_trace.linter.rule import Finding, Findings, Line, Rule, Run, Severity, shown
 
 
 def _check(run: Run) -> Findings:
     for course in courses(run):
-        first, end = next(filter(course.starts, course.bounds), None), None
-        for begin, following in pairwise((*course.bounds, None)):
-            lines: Iterable[Line | None] = [begin] if begin is first else []
-            if course.ends(begin):
-                end = begin
-                lines = course.between(end, following) if not course.ends(following) else []
-            for line in lines:
-                if line is not None and end is not None:
-                    what = course.of.entity
-                    ended = (end, course.of.field, f"the {what} ended here")
-                    yield course.finding(RULE, line, (f"this {what} ended on line ", end), ended)
+        first, what = next(filter(course.starts, course.bounds), None), course.of.entity
+        if first is not None and first is not course.bounds[0]:
+            yield _before_start(course, course.bounds[0], first)
+        for number, end in enumerate(course.bounds, 1):
+            following = next(iter(course.bounds[number:]), None)
+            is_last = course.ends(end) and not course.ends(following)
+            for line in course.between(end, following) if is_last else ():
+                ended = (end, course.of.field, f"the {what} ended here")
+                yield course.finding(RULE, line, (f"this {what} ended on line ", end), ended)
 
 
-RULE = Rule(Severity.INFORMATION, _check, sums="events follow this end", sums_by="value")
+def _before_start(course: Course, end: Line, start: Line) -> Finding:
+    """The finding on an end above the start: another dispatch or round was going on there."""
+    run, of = course.run, course.of
+    meant = going_on(run, of, end)
+    asked = f": is this the end of {shown(meant)}?" if meant is not None else ""
+    message = (f"this {of.entity} starts on line ", start, f", below its end{asked}")
+    ends = run.of(of.closer, of.field, meant)[:1]
+    others = [(each, of.field, "the other one ends here") for each in ends]
+    found = course.finding(RULE, end, message, (start, of.field, "it starts here"), *others)
+    return found._replace(expected=meant)
+
+
+RULE = Rule(
+    Severity.INFORMATION,
+    _check,
+    fixes=replace_with_expected,
+    sums="events follow this end",
+    sums_by="value",
+)

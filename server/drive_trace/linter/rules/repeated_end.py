@@ -35,10 +35,9 @@ EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 
 from itertools import pairwise
 
-from drive_trace.linter.courses import courses
+from drive_trace.linter.courses import courses, going_on
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.rule import Findings, Line, Rule, Run, Severity
-from drive_trace.vocabulary import DISPATCH, Lifetime
+from drive_trace.linter.rule import Findings, Rule, Run, Severity
 
 
 def _check(run: Run) -> Findings:
@@ -49,18 +48,10 @@ def _check(run: Run) -> Findings:
                 what = course.of.entity
                 message = (f"this {what} ended on line ", end, " already")
                 ended = (end, course.of.field, f"the {what} ended here")
-                meant = _going_on(run, course.of, line)
+                meant = going_on(run, course.of, line)
+                if run.of(course.of.closer, course.of.field, meant):
+                    meant = None
                 yield course.finding(RULE, line, message, ended)._replace(expected=meant)
-
-
-def _going_on(run: Run, of: Lifetime, end: Line) -> str | None:
-    """The id of what was started last, of a round in its dispatch, if nothing ends that."""
-    field, own = DISPATCH.field, end.fact(DISPATCH.field)
-    starts = run.events(of.opener) if of is DISPATCH else run.of(of.opener, field, own)
-    start = starts.before(end)
-    going_on = start.text_fact(of.field) if start is not None else None
-    is_ended = run.of(of.closer, of.field, going_on) or run.in_doubt(of.field, going_on)
-    return None if is_ended else going_on
 
 
 RULE = Rule(Severity.WARNING, _check, fixes=replace_with_expected, distrusts="claims")

@@ -39,8 +39,8 @@ def _check(run: Run, *, tolerance_ms: float, tolerance_percent: float) -> Findin
     started = run.table(DISPATCH.opener, DISPATCH.field)
     of_rounds = run.table(ROUND.closer, DISPATCH.field)
     for dispatch_id, (end, *more) in run.table(DISPATCH.closer, DISPATCH.field).items():
-        ends = of_rounds.get(dispatch_id)
-        if more or ends is None or dispatch_id not in started:
+        ends, starts = of_rounds.get(dispatch_id), started.get(dispatch_id)
+        if more or ends is None or starts is None or starts[0].order > end.order:
             continue
         rounds = [*{each.fact(ROUND.field): each for each in ends}.values()]
         total, claimed = sum(map(_claimed, rounds)), _claimed(end)

@@ -90,4 +90,6 @@ def _guess(diagnostic: Diagnostic) -> str | None:
     return found if found is None or found == "null" else as_json(found)
 
 
-RULE = Rule(Severity.ERROR, _check, fixes=_fixes, fixes_around=_determined)
+RULE = Rule(
+    Severity.ERROR, _check, fixes=_fixes, fixes_around=_determined, sums="", sums_by="value"
+)
