@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 _LITTLE = 1_000_000
 """Characters that are checked before other processes help: to start these takes as long."""
+_SHARE = 250_000
+"""Characters that another process is given at a time, at least."""
 _KEPT = 100_000_000
 """Characters of traces that are kept while all are looked through; the others are read again."""
 _MOST_BESIDE = 4_000_000
@@ -104,9 +106,30 @@ def _check(task: _Task, logs: dict[str, TraceLog] | None = None) -> list[_Checke
     return [_checked(*each) for each in zip(traces, analyses, strict=True)]
 
 
-def _check_apart(task: _Task) -> list[_CheckedTrace]:
-    """The same in another process."""
-    return [msgspec.structs.replace(each, findings=Packed(each.findings)) for each in _check(task)]
+def _check_apart(tasks: Sequence[_Task]) -> list[list[_CheckedTrace]]:
+    """The same of several tasks in another process."""
+    return [
+        [msgspec.structs.replace(each, findings=Packed(each.findings)) for each in _check(task)]
+        for task in tasks
+    ]
+
+
+def _size(task: _Task) -> int:
+    """The characters of its traces."""
+    return sum(sum(map(len, each.trace.records)) for each in task[1])
+
+
+def _shares(tasks: Iterable[_Task]) -> Iterator[list[_Task]]:
+    """Tasks, some small ones at once: to hand one over takes as long as to check it."""
+    share: list[_Task] = []
+    left = _SHARE
+    for task in tasks:
+        share.append(task)
+        left -= _size(task)
+        if left < 0:
+            yield share
+            share, left = [], _SHARE
+    yield share
 
 
 def _analysed(trace: _Trace) -> Analysis:
@@ -320,7 +343,8 @@ class Checking:
         findings.
         """
         path = self._name(trace.path)
-        project = self._projects.of(path) if self._projects is not None else None
+        above = reading.search.above
+        project = self._projects.of(path, above) if self._projects is not None else None
         if project is not None and not self._is_usable(project, path, reading):
             return None
         self.checked[path] = project
@@ -352,7 +376,7 @@ class Checking:
             return found._replace(trace=trace)
         history = reading.history_of(trace.path, trace.records)
         if history is None:
-            history = History(head=committed.records(trace.path))
+            history = History(head=committed.records(trace.found))
         else:
             self._held.append((history.commits, history.uncommitted(trace.records), history.mended))
         return found._replace(trace=trace, history=history)
@@ -377,10 +401,11 @@ class Checking:
         for task in tasks:
             fixes = self._fixes
             yield self._fixed(task, fixes) if fixes else (task, _check(task, self.logs))
-            size += sum(sum(map(len, each.trace.records)) for each in task[1])
+            size += _size(task)
             if size > _LITTLE and self._fixes is None:
                 break
-        yield from on_all_cores(_check_apart, tasks)
+        for share, checked in on_all_cores(_check_apart, _shares(tasks)):
+            yield from zip(share, checked, strict=True)
 
     def _fixed(self, task: _Task, fixes: Fixes) -> tuple[_Task, list[_CheckedTrace]]:
         """The traces once they are fixed, and what is found in them then."""

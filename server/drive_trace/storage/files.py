@@ -457,6 +457,8 @@ def _root(named: str, base: str | Path | None) -> Path | None:
 
 def git_folder_of(root: Path) -> Path | None:
     """The git folder of a repository with this root; None if the folder is no root."""
+    if not may_be_there(os.path.join(root, ".git")):  # noqa: PTH118 - fast, as most have none
+        return None
     found = root / ".git"
     try:
         if found.is_file():

@@ -266,7 +266,8 @@ def _leads_to_wip(link: Path) -> bool:
 def identity(path: str) -> str:
     """One spelling for all paths to a file, as far as links can be followed."""
     try:
-        return path if path == disk.STDIN else os.path.realpath(path)
+        known = path if path == disk.STDIN else getattr(path, "real", "")
+        return known or os.path.realpath(path)
     except (OSError, ValueError):  # as in a current folder that is gone
         return path
 

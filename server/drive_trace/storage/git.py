@@ -217,7 +217,8 @@ def place_of(path: str) -> tuple[Path, str] | None:
     if path == disk.STDIN:
         return None
     try:
-        real = disk.inside(path, Path(path).parent).resolve(strict=True)
+        known = getattr(path, "real", "")  # as a search has found it
+        real = Path(known or disk.inside(path, Path(path).parent).resolve(strict=True))
     except (OSError, RuntimeError, ValueError):
         return None
     found = repository_around(real.parent)
