@@ -154,7 +154,7 @@ def test_a_git_that_does_not_answer_is_not_asked_again(
     first_on_path(tmp_path, monkeypatch, f"echo >> {tmp_path}/ran; exec sleep 60")
     monkeypatch.setattr("drive_trace.storage.git._PATIENCE", 0.5)
     committed = CommittedTraces()
-    assert [committed.records(str(path)) for _ in range(2)] == [None, None]
+    assert [committed.records(str(path), [""]) for _ in range(2)] == [None, None]
     assert (tmp_path / "ran").read_text() == "\n"
 
 
@@ -166,11 +166,9 @@ def test_a_damaged_object_hides_no_other_trace(path: Path, tmp_path: Path) -> No
     damaged = tmp_path / ".git" / "objects" / name[:2] / name[2:]
     damaged.chmod(0o600)
     damaged.write_bytes(b"nothing")
-    committed = CommittedTraces()
-    for changed in (tmp_path / "trace.jsonl", path):
-        changed.write_text(FAILED)
-    assert committed.records(str(tmp_path / "trace.jsonl")) is None
-    assert committed.records(str(path)) == TEXT.split("\n")
+    committed, now = CommittedTraces(), FAILED.split("\n")
+    assert committed.records(str(tmp_path / "trace.jsonl"), now) is None
+    assert committed.records(str(path), now) == TEXT.split("\n")
 
 
 @not_on_windows(NO_SCRIPTS)

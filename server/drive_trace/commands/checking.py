@@ -376,7 +376,7 @@ class Checking:
             return found._replace(trace=trace)
         history = reading.history_of(trace.path, trace.records)
         if history is None:
-            history = History(head=committed.records(trace.found))
+            history = History(head=committed.records(trace.found, trace.records))
         else:
             self._held.append((history.commits, history.uncommitted(trace.records), history.mended))
         return found._replace(trace=trace, history=history)

@@ -455,17 +455,25 @@ def _root(named: str, base: str | Path | None) -> Path | None:
     return root or Path(os.path.realpath(Path(named).parent if base is None else base))
 
 
-def git_folder_of(root: Path) -> Path | None:
+def folders_above(path: str) -> Sequence[str]:
+    """The folders that an absolute path is in, the innermost one first."""
+    found = [os.path.dirname(path)]  # noqa: PTH120 - Path is slow, and there are many traces
+    while (folder := os.path.dirname(found[-1])) != found[-1]:  # noqa: PTH120 - as above
+        found.append(folder)
+    return found
+
+
+def git_folder_of(root: str | Path) -> Path | None:
     """The git folder of a repository with this root; None if the folder is no root."""
     if not may_be_there(os.path.join(root, ".git")):  # noqa: PTH118 - fast, as most have none
         return None
-    found = root / ".git"
+    found = Path(root, ".git")
     try:
         if found.is_file():
             phrase = os.fsdecode(read_regular(found))
             if not phrase.startswith("gitdir: "):
                 return None
-            found = root / phrase.removeprefix("gitdir: ").rstrip("\n")
+            found = Path(root, phrase.removeprefix("gitdir: ").rstrip("\n"))
         return found if (found / "HEAD").exists() else None
     except (OSError, ValueError):
         return None

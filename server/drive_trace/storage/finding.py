@@ -621,18 +621,21 @@ def may_be_missed(left_out: disk.Problem, run_ids: Collection[str]) -> bool:
     return is_unclear or any(feed_state.mentions(trace.index, each) for each in run_ids)
 
 
-def search_folder(trace: str) -> tuple[Path | None, str | None]:
+def search_folder(
+    trace: str, is_there: Callable[[str], bool] = disk.may_be_there
+) -> tuple[Path | None, str | None]:
     """Where to search for the other files of a run, None if nowhere; and why that may miss some, in
-    one sentence without a full stop.
+    one sentence without a full stop. ``is_there`` may know already what stands at a path.
 
     That is the repository of a trace, or else the folder with its configuration. A folder that has
     the home folder in it is not searched, as that could be a whole disk.
     """
-    above = Path(os.path.realpath(trace)).parents
-    repositories = (each for each in above if disk.git_folder_of(each) is not None)
-    configured = (each for each in above if disk.may_be_there(each / CONFIGURATION_NAME))
+    above = disk.folders_above(os.path.realpath(trace))
+    maybe = (each for each in above if is_there(f"{each}/.git"))
+    repositories = (each for each in maybe if disk.git_folder_of(each) is not None)
+    configured = (each for each in above if is_there(f"{each}/{CONFIGURATION_NAME}"))
     too_large = None
-    for each in (*repositories, *configured):
+    for each in map(Path, (*repositories, *configured)):
         if not disk.holds_home(each):
             return each, None
         too_large = too_large or each
@@ -642,7 +645,7 @@ def search_folder(trace: str) -> tuple[Path | None, str | None]:
             "only this file was looked at, as it stands in no repository and no drive-trace.toml "
             "is above it; pass --only-this-file if it is the only one",
         )
-    folder = above[0] if not disk.holds_home(above[0]) else None
+    folder = Path(above[0]) if not disk.holds_home(above[0]) else None
     where = "only this file was" if folder is None else "only its folder was"
     return folder, f"{where} looked at, as {too_large} has the home folder in it"
 
@@ -714,8 +717,9 @@ def traces_beside(
     files = [each for each in found if each != disk.STDIN]
     known = set(map(identity, files))
     searched = {str(place) for each in named for place in git.standing(each)}
-    folders = {Path(each).parent: each for each in known}.values()
-    places = {str(folder) for each in folders if (folder := search_folder(each)[0]) is not None}
+    folders = {os.path.dirname(each): each for each in known}.values()  # noqa: PTH120 - fast
+    around = partial(search_folder, is_there=cache(disk.may_be_there))
+    places = {str(folder) for each in folders if (folder := around(each)[0]) is not None}
     is_told = partial(_is_told, searched, known)
     shown_as = str if all(map(os.path.isabs, files)) else from_here
     # What is searched already holds no others, unless what was not touched is not looked at.

@@ -140,10 +140,10 @@ def repository_around(
     """The innermost repository that an absolute folder is in, or is the root of; ``known`` gives
     that with a root and a git folder.
     """
-    for each in (folder, *folder.parents):
+    for each in (str(folder), *disk.folders_above(str(folder))):
         git_folder = disk.git_folder_of(each)
         if git_folder is not None:
-            return known(each, git_folder)
+            return known(Path(each), git_folder)
     return None
 
 
@@ -189,21 +189,16 @@ class CommittedTraces:
     def __init__(self) -> None:
         self._hashes = cache(partial(hashes_in, commit="HEAD"))
 
-    def records(self, path: str) -> Sequence[str] | None:
-        """The records of a trace; None outside of a repository, of a file that is not committed,
-        and where git does not say.
+    def records(self, path: str, now: Sequence[str]) -> Sequence[str] | None:
+        """The records of a trace, which has these ``now``; None outside of a repository, of a file
+        that is not committed, and where git does not say.
         """
         place = place_of(path)
         committed = self._hashes(place[0]).get(place[1]) if place is not None else None
         if place is None or committed is None:
             return None
-        try:
-            data = disk.read_regular(Path(*place), disk.LARGEST, is_real=True)
-        except OSError:
-            data = b""
-        if has_content(data, committed):
-            return disk.records_of(data)
-        return records_in(place[0], committed)
+        is_same = has_content("\n".join(now).encode(errors="replace"), committed)
+        return now if is_same else records_in(place[0], committed)
 
 
 def committed_records(path: str) -> Sequence[str] | None:

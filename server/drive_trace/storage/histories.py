@@ -92,7 +92,7 @@ class Histories:
         if isinstance(versions, Problem):
             return Problem(path, f"its history cannot be read: {versions.reason}")
         versions = [*versions, *(each for each in _lost_with(deleted, records) if each.lost)]
-        head = self._heads.records(path)
+        head = self._heads.records(path, records)
         commits = [commit.commit for commit, _ in changes if commit.commit != base]
         known = commits or [each.commit for each in versions]
         since = (base or known[-1]) if known or head is not None else ""
