@@ -240,7 +240,9 @@ def test_each_request_has_one_response(bodies: list[bytes], reads_ahead: bool) -
 
 
 LINES = [json.dumps(DOCUMENT), graded("pass", "pass", "😀"), '{"a":"\\n}"}', "\\", '"', "\r", ""]
-LONG = st.lists(st.sampled_from([*LINES, "}", "\ud800", "日", "\\}"]), max_size=6).map("\n".join)
+LONG = st.lists(st.sampled_from([*LINES, "}", "\ud800", "日", "\\}", "}\r"]), max_size=6).map(
+    "\n".join
+)
 CHANGES = st.sampled_from([None, {}, {"range": PARAMS["codeLens/resolve"]["range"]}])
 ODD = st.sampled_from([b"", b'"', b'\\"', b"\\", b"\0", b"\xff"])
 

@@ -56,7 +56,7 @@ _ASKS = {types.WINDOW_SHOW_MESSAGE_REQUEST}
 
 _PIECE = 1 << 18
 """The least bytes of a piece of a long text. To read so many takes 2 ms."""
-_END = b"}\\n"
+_END = re.compile(rb"}(?:\\r)?\\n")
 _TEXT = re.compile(rb'"text"\s*:\s*"')
 _REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+(?=")', re.DOTALL)
 _MARK = uuid.uuid4().hex.encode()
@@ -496,8 +496,9 @@ def _without_long_text(body: bytes) -> dict[str, Any] | None:
     """
     if len(body) < 2 * _PIECE or (key := _TEXT.search(body)) is None:
         return None
-    start, last = key.end(), body.rfind(_END, key.end())
-    if last < start + _PIECE or (rest := _REST_OF_STRING.match(body, last + len(_END))) is None:
+    start = key.end()
+    last = max(body.rfind(each, start) for each in (b"}\\n", b"}\\r\\n"))
+    if last < start + _PIECE or (rest := _REST_OF_STRING.match(body, last)) is None:
         return None
     message = _loads(body[:start] + _MARK + body[rest.end() :])
     with suppress(AttributeError, KeyError, TypeError):
@@ -513,11 +514,12 @@ def _read_text(holder: dict[str, Any], body: bytes, at: int, stop: int) -> None:
     """Read a text in pieces, as other threads wait for each. They end behind what looks like the
     end of an event: no escape begins with a brace.
     """
-    pieces, cut = list[str](), 0
-    while cut >= 0:
-        cut = body.find(_END, at + _PIECE, stop)
-        pieces.append(_loads(b'"%b"' % body[at : cut + 1 if cut >= 0 else stop]))
-        at = cut + len(_END)
+    pieces, is_last = list[str](), False
+    while not is_last:
+        end = _END.search(body, at + _PIECE, stop)
+        is_last = end is None
+        pieces.append(_loads(b'"%b"' % body[at : end.end() - 2 if end else stop]))
+        at = end.end() if end else stop
     holder["text"] = LongText(pieces)
 
 
