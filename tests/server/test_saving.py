@@ -15,6 +15,7 @@ import pytest
 from lsprotocol import types
 
 from drive_trace.features.findings import DiagnosticOptions
+from drive_trace.features.results import JsonText
 from drive_trace.lsp.workspace import saving
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.storage.followed_file import KnownFile, LockedFile, lines_of
@@ -234,6 +235,18 @@ def test_what_an_editor_overwrote_before_the_server_looked_is_appended_again(tra
     asyncio.run(play())
     refs = [each.get("input_ref") for each in events(trace)]
     assert refs == [None, None, "appended later", "appended"]
+
+
+def test_an_editor_that_asks_twice_about_a_save_puts_lines_in_once(trace: Path) -> None:
+    async def play() -> None:
+        handlers = Handlers(trace)
+        append(trace, triage(input_ref="appended"))
+        edits = await handlers.will_save()
+        assert isinstance(edits, JsonText)
+        assert b'"newText"' in edits.text
+        assert await handlers.will_save() is None
+
+    asyncio.run(play())
 
 
 def test_an_editor_is_not_kept_from_asking_about_what_was_appended_without_a_lock(

@@ -264,6 +264,7 @@ export class Editor {
     await this.newer.locator(".monaco-button").getByText("Overwrite", { exact: true }).click();
     await this.newer.waitFor({ state: "detached" });
     await this.cleanTab.waitFor();
+    await this.run("View: Focus Active Editor Group"); // else what is typed goes nowhere
     return true;
   }
 
