@@ -110,12 +110,17 @@ def test_a_shallow_clone_compares_with_the_commit_itself(change: Path, tmp_path:
         *((each, "is no commit that is here; fetch it") for each in ("nonexistent", "--foo")),
         ("main:projects", "is no commit that is here; fetch it"),
         ("main..change", "main..change is a range of commits; name one commit"),
+        ("both~1", "both~1 is each of refs/tags/both and refs/heads/both; name one of them"),
         ("", "the empty text names no commit; name one, such as main"),
     ],
 )
-def test_what_is_no_commit_is_refused(change: Path, wrong: str, says: str) -> None:
-    ran = run("check", "--since", wrong)
-    assert (ran.code, ran.err.count(f"{says}\n")) == (2, 1)
+def test_what_is_no_commit_or_one_of_two_is_refused(change: Path, wrong: str, says: str) -> None:
+    git(change, "branch", "both")
+    git(change, "tag", "both")
+    for option in ("--since", "--history", "--trust-config-at") if wrong else ("--since",):
+        ran = run("check", f"{option}={wrong}")
+        assert (ran.code, ran.err.count(f"{says}\n")) == (2, 1)
+    assert run("check", "--since=refs/heads/both~1").code == 1
 
 
 @pytest.mark.usefixtures("here")
@@ -330,6 +335,14 @@ def ignore_it(root: Path) -> None:
     write(root, ".gitignore", "projects/p2/\n")
 
 
+def make_it_a_repository(root: Path) -> None:
+    write(root, "projects/p2/trace.jsonl", of("p2"))
+    git(root, "rm", "--quiet", "--cached", "projects/p2/trace.jsonl")
+    for command in (["init", "--quiet", "-b", "main"], ["add", "."]):
+        git(root / "projects/p2", *command)
+    commit(root / "projects/p2", "another one")
+
+
 def skip_it(root: Path) -> None:
     git(root, "update-index", "--skip-worktree", "projects/p2/trace.jsonl")
     (root / "projects/p2/trace.jsonl").unlink()
@@ -347,6 +360,7 @@ NONE = 'and no line is left of the run "p2" since'
         (lambda root: git(root, "mv", "projects/p2/trace.jsonl", "p2.md"), f"deleted, {NONE}"),
         (link_to_another, f"no trace any more, {NONE}"),
         (ignore_it, f"ignored by git, {NONE}"),
+        (make_it_a_repository, f"no trace any more, {LEFT}"),
         (skip_it, f"not checked out, though git tracks it, {NONE}"),
     ],
 )

@@ -37,7 +37,8 @@ class EarlierRuns:
     def __init__(self, search: finding.SearchOptions, histories: Histories | None) -> None:
         self._search, self._histories = search, histories
         bases = {"--since": search.since, "--history": histories.base if histories else None}
-        self._bases = {option: base for option, base in bases.items() if base is not None}
+        self.bases = {option: base for option, base in bases.items() if base is not None}
+        """The commits that somebody asks about, by the option that says which."""
         self.known: set[str] = set()
         """The runs that touched traces had at these commits."""
         self.touched: set[str] = set()
@@ -62,7 +63,7 @@ class EarlierRuns:
 
     def note_now(self, trace: TraceRecords) -> None:
         """Note what stands in a trace."""
-        if self._bases or self._histories:
+        if self.bases:
             self._read.append(trace.path)
             self._now |= finding.run_ids_in(trace.records)
             if all(map(is_blank, trace.records)):
@@ -70,14 +71,14 @@ class EarlierRuns:
 
     def note_before(self, trace: TraceRecords) -> None:
         """Note what stood in a trace, and what has been touched of it."""
-        for option, base in self._bases.items():
+        for option, base in self.bases.items():
             self._records.update(trace.records)
             if base.has(trace.path):
-                had = finding.run_ids_in(before := base.before(trace.path))
+                commit, before = base.before(trace.path)
+                had = finding.run_ids_in(before)
                 self.known |= had
                 self.recorded |= had
-                where = _Place(trace.path, base.commit_of(trace.path), option)
-                self._had |= dict.fromkeys(had, where)
+                self._had |= dict.fromkeys(had, _Place(trace.path, commit, option))
                 if base is self._search.since:
                     changed = [*filter(str.strip, base.changed(trace.path, before, trace.records))]
                     if not all(finding.run_ids_in([each]) for each in changed):
@@ -89,7 +90,7 @@ class EarlierRuns:
         gives the real paths of those that there are. What has become something else is noted.
         """
         recorded = dict(self._histories.gone(paths, seen()) if self._histories else ())
-        for option, base in self._bases.items():
+        for option, base in self.bases.items():
             for path, commit, before, was_moved in base.gone(paths, seen(), self._records):
                 where = _Place(finding.from_here(path), commit, option)
                 had = dict.fromkeys(finding.run_ids_in(before), where)
@@ -98,10 +99,8 @@ class EarlierRuns:
                     later = recorded.pop(path, {})
                     if isinstance(later, Problem):
                         yield later
-                    else:
-                        had |= {
-                            run: _Place(where.path, at, "--history") for run, at in later.items()
-                        }
+                        later = {}
+                    had |= {run: _Place(where.path, at, "--history") for run, at in later.items()}
                     self.recorded |= had.keys()
                     yield from self._deleted(path, where, had)
             yield from base.problems

@@ -210,6 +210,10 @@ def _remember_commit(ctx: click.Context, param: click.Parameter, value: str | No
 
 
 def _why_no_commit(name: str) -> str:
+    from drive_trace.storage.git import refs_named  # noqa: PLC0415 - few need git
+
+    if len(refs := refs_named(name)) > 1:
+        return f"{name} is each of {listed(refs)}; name one of them"
     is_range = f"{name} is a range of commits; name one commit"
     return is_range if ".." in name else f"{name} is no commit that is here; fetch it"
 
@@ -294,12 +298,10 @@ def histories(paths: Sequence[str]) -> Histories | None:
     since = click.get_current_context().meta["history"]
     if since is None:
         return None
-    from drive_trace.storage.git import commit_named, repository_around  # noqa: PLC0415 - few ask
+    from drive_trace.storage.git import commit_named  # noqa: PLC0415 - few ask
     from drive_trace.storage.histories import Histories  # noqa: PLC0415 - as above
 
-    around = (repository_around(Path(os.path.realpath(each))) for each in paths or (".",))
-    roots = {str(each.root) for each in around if each is not None}
-    if since and not any(commit_named(since, each) for each in roots):
+    if since and not any(commit_named(since, each) for each in paths or (".",)):
         raise click.BadParameter(_why_no_commit(since), param_hint="'--history'")
     return Histories(since)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -151,19 +151,17 @@ class Reading(finding.NotRead):
     def _seen(self) -> set[str]:
         """What was read, or is told to be not, by its real paths."""
         read = {*self.found, *self.untouched} - self.earlier.blank
-        missed = {*self._missed(finding.NOT_HERE)}
-        told = {*missed, *(each.path for each in self.unread)}
-        return {*map(finding.identity, read | told), *map(absolute, missed)}
+        told = {*self._missed(), *(each.path for each in self.unread)}
+        return {*map(finding.identity, read | told), *map(absolute, self._missed())}
 
-    def _missed(self, but: Container[str] = ()) -> Iterator[str]:
-        left_out = (each for each in self.left_out if each.reason not in but)
-        return (each.path for each in left_out if finding.is_missed(each.reason))
+    def _missed(self) -> Iterator[str]:
+        missed = (each for each in self.left_out if finding.is_missed(each.reason))
+        return (each.path for each in missed if each.reason not in finding.NOT_HERE)
 
     @property
     def fails_as_gone(self) -> bool:
         """Whether something is gone that git has, and somebody asks for what it has."""
-        asks = self.histories is not None or self.search.since is not None
-        return asks and any(finding.is_gone(each.reason) for each in self.left_out)
+        return bool(self.earlier.bases) and any(finding.is_gone(e.reason) for e in self.left_out)
 
     def note_lost(self) -> None:
         """Note the runs that there were, that are looked at, and that are not there now."""
@@ -194,9 +192,10 @@ class Reading(finding.NotRead):
         """Raise UsageError where ``--run`` names none of some runs: all that were read, or that a
         commit has. Nobody says what ``--since`` a commit was touched.
         """
-        known_ids = self.earlier.recorded.union(run_ids)
         for each in self.search.runs if self.search.since is None else ():
-            if not any(fnmatchcase(run_id, each) for run_id in known_ids):
+            if not any(
+                fnmatchcase(run_id, each) for run_id in self.earlier.recorded.union(run_ids)
+            ):
                 known = first_of([*map(printable, sorted(run_ids))], MOST_NAMED)
                 what = f"--run {printable(each) or '(empty)'} names none of the runs that were read"
                 raise click.UsageError(f"{what}: {known}")

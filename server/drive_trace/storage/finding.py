@@ -195,7 +195,7 @@ def find_real_traces(
         behind = (  # what git tracks where somebody has made a link
             ("", each)
             for place in git.standing(path)[1:]
-            if (around := git.repository_around(place, known)) is not None
+            for around in git.repositories_around(place, known)
             for each in _gone(around, path, place, more, options)
         )
         for real, found in chain(_expand(path, more, options, known), behind):
@@ -610,8 +610,7 @@ def may_be_missed(left_out: disk.Problem, run_ids: Collection[str]) -> bool:
     # A sparse checkout may leave out very much, and git may not have it here.
     if reason not in MISSED or reason in (Omission.LINKED, Omission.SPARSE):
         return reason == Omission.LINKED
-    is_gone = reason in GONE
-    found = git.indexed_records(Path(absolute(path))) if is_gone else disk.records_at(path)
+    found = git.indexed_records(Path(absolute(path))) if reason in GONE else disk.records_at(path)
     if found is None or isinstance(found, disk.Problem):
         return True
     from drive_trace.scorecard import feed_state, scoring  # noqa: PLC0415 - `check` needs neither

@@ -140,11 +140,16 @@ def repository_around(
     """The innermost repository that an absolute folder is in, or is the root of; ``known`` gives
     that with a root and a git folder.
     """
+    return next(repositories_around(folder, known), None)
+
+
+def repositories_around(
+    folder: Path, known: Callable[[Path, Path], Repository] = Repository
+) -> Iterator[Repository]:
+    """The same, and those around that."""
     for each in (str(folder), *disk.folders_above(str(folder))):
-        git_folder = disk.git_folder_of(each)
-        if git_folder is not None:
-            return known(Path(each), git_folder)
-    return None
+        if (git_folder := disk.git_folder_of(each)) is not None:
+            yield known(Path(each), git_folder)
 
 
 def standing(path: str) -> list[Path]:
@@ -304,10 +309,23 @@ def _committed_paths(commit: str, root: Path) -> frozenset[Path]:
 
 
 def commit_named(name: str, folder: str = ".") -> str | None:
-    """The hash of a commit of a folder's repository; None where there is none."""
-    asked = ("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    found = run_git(folder, *asked)
-    return None if isinstance(found, disk.Problem) else found.decode().strip()
+    """The hash of a commit of a folder's repository; None where there is none, or where the name
+    is that of several branches and tags.
+    """
+    found = run_git(folder, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    is_unclear = name != "HEAD" and len(refs_named(name, folder)) > 1
+    return None if is_unclear or isinstance(found, disk.Problem) else found.decode().strip()
+
+
+def refs_named(name: str, folder: str = ".") -> Sequence[str]:
+    """The tags and branches that a commit's name may mean. git would take the first, which
+    somebody may have pushed.
+    """
+    named = re.split(r"[~^@:]", name)[0]
+    kinds = [f"refs/{each}{named}" for each in ("", "tags/", "heads/", "remotes/")]
+    found = run_git(folder, "for-each-ref", "--format=%(refname)", *kinds)
+    known = () if isinstance(found, disk.Problem) else map(os.fsdecode, found.split())
+    return sorted({*kinds}.intersection(known), key=kinds.index)
 
 
 def tree_state(folder: str, trace: str) -> tuple[str | None, bool | None]:

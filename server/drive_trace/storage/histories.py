@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,6 +58,7 @@ class _Commit(NamedTuple):
 
 _Deleted = tuple[Version, Sequence[set[str]]]
 """What a deleted trace was, with the names of each of its lines."""
+_Names = Callable[[Path], Iterable[str]]
 _Listed = tuple[str, Sequence[_Commit], Sequence[_Deleted]]
 
 
@@ -116,7 +117,7 @@ class Histories:
         real paths, with the runs that commits recorded in it, see :func:`_recorded`. It has become
         something else, as a link; or is no more, which is told since a commit alone.
         """
-        for around, name in _unseen(folders, seen, self._changed_in):
+        for around, name in _unseen(folders, seen, self._changed_in, 1):
             path, listed = around.root / name, self._listed(around.root, "")
             if (self.since or os.path.lexists(path)) and not isinstance(listed, Problem):
                 yield str(path), _recorded(around.root, name, listed[1])
@@ -349,15 +350,12 @@ class Touched:
             return before is not None
         return before is None or not git.has_content(data, before)
 
-    def commit_of(self, path: str) -> str:
-        """The beginning of the hash of the commit that is compared with, for what has a path."""
-        around = git.repository_around(Path(os.path.realpath(path)).parent)
-        return short_hash(self.base_in(around.root)) if around is not None else ""
-
-    def before(self, path: str) -> Sequence[str]:
-        """The records that a trace had; none where it was not there."""
+    def before(self, path: str) -> tuple[str, Sequence[str]]:
+        """The beginning of the hash of the commit that is compared with, and the records that a
+        trace had; none where it was not there.
+        """
         place = git.place_of(path)
-        return self._records(*place) if place is not None else ()
+        return (short_hash(self.base_in(place[0])), self._records(*place)) if place else ("", ())
 
     def _records(self, root: Path, name: str) -> Sequence[str]:
         hashed = self._files(root).get(name)
@@ -396,20 +394,18 @@ class Touched:
 
 
 def _unseen(
-    paths: Iterable[str], seen: Collection[str], names_in: Callable[[Path], Iterable[str]]
+    paths: Iterable[str], seen: Collection[str], names_in: _Names, most: int | None = None
 ) -> Iterator[tuple[git.Repository, str]]:
     """Of names in repositories, given by their roots, the traces at or below some paths that are
     not among the ``seen`` ones by their real paths.
     """
     for place in dict.fromkeys(chain.from_iterable(map(git.standing, paths))):
-        around = git.repository_around(place)
-        if around is None:
-            continue
-        for name in names_in(around.root):
-            path = around.root / name
-            is_ours = path == place or (is_trace(path) and path.is_relative_to(place))
-            if is_ours and str(path) not in seen:
-                yield around, name
+        for depth, around in enumerate(islice(git.repositories_around(place), most)):
+            for path in map(around.root.joinpath, names_in(around.root)):
+                is_ours = path == place or (is_trace(path) and path.is_relative_to(place))
+                # What another repository has that was put there, is not what this one had.
+                if is_ours and (depth or str(path) not in seen):
+                    yield around, path.relative_to(around.root).as_posix()
 
 
 def _without(records: Iterable[str], some: Counter[str]) -> Iterator[str]:
