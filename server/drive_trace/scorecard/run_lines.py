@@ -225,9 +225,10 @@ class EventOwners:
                 self.second.setdefault(each, (run_id, path))
         self.first.update(own)
 
-    def other(self, run_id: str, hashes: Iterable[int]) -> str | None:
+    def other(self, run_id: str, hashes: Sequence[int]) -> str | None:
         """The file of another run that has one of these events; None if there is none."""
-        found = (each.get(key) for key in hashes for each in (self.first, self.second))
+        owners = [o for o in (self.first, self.second) if not o.keys().isdisjoint(hashes)]
+        found = (each.get(key) for key in hashes for each in owners)
         return next((each[1] for each in found if each and each[0] != run_id), None)
 
 

@@ -249,12 +249,12 @@ class WorkspaceRuns:
         whose lines are still to be read are left out, and waited for.
         """
         known = cache(lambda folder: (self.not_read(folder), self.strays(folder)))
-        waiting = cache(self.waiting)
+        waiting, owning = cache(self.waiting), cache(self._owning_in)
         for run in unless_stopped(runs):
             folder, every = run
             parts = [each for each in every if each.lines is not None or len(every) == 1]
             parts = parts or every[:1]
-            count, given = waiting(folder), (*known(folder), self.copied(folder, parts))
+            count, given = waiting(folder), (*known(folder), self._copied(parts, *owning(folder)))
             own = [each for each in every if each.uri == uri]
             yield (
                 run,
@@ -289,16 +289,24 @@ class WorkspaceRuns:
         """The lines of a folder's traces that may grade any of its runs."""
         return [line for each in self._in(folder) for line in each.strays]
 
-    def copied(self, folder: Path | None, parts: Sequence[RunPart]) -> str | None:
+    def _owning_in(
+        self, folder: Path | None
+    ) -> tuple[Sequence[EventOwners], Sequence[EditedTrace]]:
+        """Which runs have the events of the closed traces of a folder, and its open ones."""
+        if folder is None:
+            return [], []
+        version = self.closed.revision, self.open_reals()
+        closed = self._owners_in(str(folder), version, partial(self._closed_in, folder))
+        return [closed], self._open_in(folder)
+
+    def _copied(
+        self, parts: Sequence[RunPart], closed: Sequence[EventOwners], beside: Sequence[EditedTrace]
+    ) -> str | None:
         """A trace in which another run has events of a run; None if there is none."""
         run_id, own = parts[0].run.run_id, [each.uri for each in parts]
-        found: list[EventOwners] = []
-        if folder is not None:
-            version = self.closed.revision, self.open_reals()
-            closed = partial(self._closed_in, folder)
-            found.append(self._owners_in(str(folder), version, closed))
+        found = [*closed]
         opened = [self._edited(part.trace) for part in parts if part.trace is not None]
-        for each in self._open_in(folder) or opened:
+        for each in beside or opened:
             if own != [each.place.uri]:
                 found.append(self._owners_in(each.place.uri, each.version, partial(_only, each)))
             elif run_id in run_lines.runs_sharing_events(each.trace.analysis.index):  # costs less
@@ -309,8 +317,8 @@ class WorkspaceRuns:
         found += [
             self._owners_in(each.place.uri, each.version, partial(_only, each)) for each in opened
         ]
-        hashes = [some for each in found for some in each.hashes.get(run_id, ())]
-        others = (each.other(run_id, chain(*hashes)) for each in found)
+        hashes = [*chain(*(some for each in found for some in each.hashes.get(run_id, ())))]
+        others = (each.other(run_id, hashes) for each in found)
         return next((path for path in others if path is not None), None)
 
     def _owners_in(
