@@ -93,8 +93,7 @@ def test_json_of_nothing_and_of_several_traces(tmp_path: Path) -> None:
 
 
 def test_every_finding_is_printed() -> None:
-    (finding,) = findings(REJECTED * 1500)
-    assert len(finding["places"]) == 1499
+    assert len(findings(REJECTED * 1500)) == 1500
 
 
 @pytest.mark.parametrize("option", ["--out", "--output-file"])

@@ -340,8 +340,7 @@ def test_a_junit_report(here: Path) -> None:
 
 
 def test_github_keeps_ten_annotations_of_a_kind_and_is_told_of_the_others() -> None:
-    text = "".join(graded("pass", f"passed {number}", None) for number in range(30))
-    lines = run("check", "--format", "github", "-", stdin=text).out.splitlines()
+    lines = run("check", "--format", "github", "-", stdin=REJECTED * 30).out.splitlines()
     errors = [each for each in lines if "error " in each]
     assert len(errors) == 30
     assert sum(each.startswith("::error ") for each in errors) == 9

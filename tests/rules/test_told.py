@@ -110,31 +110,6 @@ def test_fixes_are_counted_as_findings_are() -> None:
     assert "\n1 finding was fixed; 1 more can be fixed in an editor, one at a time\n" in err
 
 
-@pytest.mark.parametrize(
-    ("written", "wrong", "count"),
-    [
-        ('"schema_version":"1"', '"schema_version":1', 3),
-        ('"event_id":', '"eventId":', 3),
-        ('"orchestrator_agent_id":null,', "", 3),
-        ('"linear_ref":"SHOP-214"', '"linear_ref":7', 3),
-        ('"linear_ref":"SHOP-214"', "'linear_ref':None", 6),
-        ('"slice_index":1', '"slice_index":0', 3),
-        ('"event_type":"slice-started"', '"eventType":"slice-started"', 3),
-    ],
-)
-def test_what_a_writer_does_wrong_each_time_is_one_error(
-    written: str, wrong: str, count: int
-) -> None:
-    names = ("a", "b", "c")
-    lines = (f'EVENT{{"event_type":"slice-started","slice_slug":"{each}"}}' for each in names)
-    text = trace(*lines, 'EVENT{"event_type":"project-closed",}').replace(written, wrong)
-    found = run("check", "-", "--select", "error", "--output-format", "json", stdin=text).json
-    (same,) = (each for each in found if each["line"] == 1)
-    assert len(same["places"]) == count - 1
-    shown = [each for each in json.loads(_diagnostics(text)) if each["severity"] == Severity.ERROR]
-    assert [each["range"]["start"]["line"] for each in shown] == [0, 1, 2, 3]
-
-
 def test_another_key_and_another_run_are_another_finding() -> None:
     other = 'EVENT{"event_type":"slice-started","slice_slug":"c","briefs":1}'
     of_other_run = (EXTRA % (9, 9))[:-1] + ',"project_run_id":"another-one"}'

@@ -201,9 +201,7 @@ def _remember_commit(ctx: click.Context, param: click.Parameter, value: str | No
     found = commit_named(value) if value is not None else None
     if value is not None and not found:
         why = _why_no_commit(value)
-        if not value:
-            why = "the empty text names no commit; name one, such as main"
-        elif repository_around(Path.cwd()) is None:
+        if value and repository_around(Path.cwd()) is None:
             why = "the current folder is in no repository of git; go to one"
         raise click.BadParameter(why)
     _remember(ctx, param, found)
@@ -212,6 +210,8 @@ def _remember_commit(ctx: click.Context, param: click.Parameter, value: str | No
 def _why_no_commit(name: str) -> str:
     from drive_trace.storage.git import refs_named  # noqa: PLC0415 - few need git
 
+    if not name:
+        return "the empty text names no commit; name one, such as main"
     if len(refs := refs_named(name)) > 1:
         return f"{name} is each of {listed(refs)}; name one of them"
     is_range = f"{name} is a range of commits; name one commit"
@@ -256,6 +256,8 @@ class WithHistory(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments."""
         end = args.index("--") if "--" in args else len(args)
+        if "--history=" in args[:end]:  # a variable that is not set in CI
+            raise click.BadParameter(_why_no_commit(""), ctx, param_hint="'--history'")
         own = ("--history=" if each == "--history" else each for each in args[:end])
         return super().parse_args(ctx, [*own, *args[end:]])
 

@@ -84,21 +84,17 @@ class DiagnosticMaker:
         """
         analysis = self.analysis
         told = [*tell(found, analysis.index, analysis.severity_of)]
-        places = {id(each) for one in told for each in one.places}
+        places = {id(each): one.finding.line for one in told for each in one.places}
         silent = {id(each) for one in told for each in one.follows}
         firsts = iter(told)
         made = []
-        shown = set[tuple[Line, str]]()
         for each in found:
-            on_line = each.line, each.rule.code
             if id(each) in places:
                 made.append(self._diagnostic(each))
-                if on_line in shown or analysis.severity_of(each) > Severity.ERROR:
+                if each.line is places[id(each)] or analysis.severity_of(each) > Severity.ERROR:
                     made[-1]["severity"] = int(Severity.HINT)
-                shown.add(on_line)
             elif id(each) not in silent:
                 first = next(firsts)
-                shown.add(on_line)
                 others = (Related(*other[1:4]) for other in first.places[:_MOST_RELATED])
                 related = (*first.finding.related, *others)
                 made.append(self._diagnostic(first.finding._replace(related=related)))

@@ -255,8 +255,8 @@ class Rule(msgspec.Struct, Generic[Subject], frozen=True, eq=False, dict=True):
     sums_among: tuple[str, ...] = ()
     """The events that could be so, where it is told how many of them are."""
     sums_by: Literal["field", "value", "line", "run"] = "field"
-    """What those share that are told as one: the field that they mark, its value, what is wrong
-    with the whole line, or no more than the run.
+    """What those share that are told as one: the field that they mark, its value, the line, or no
+    more than the run.
     """
 
     def finding(

@@ -113,10 +113,6 @@ _NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatc
 """By what misses a line that has no id of its own: a word that stands on that line."""
 _AROUND = {ProblemKind.FENCE, ProblemKind.ARRAY, ProblemKind.MERGE_CONFLICT}
 """Lines of one slip: what is around records."""
-_TORN = {
-    *(ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED, ProblemKind.UNEXPECTED),
-    *(ProblemKind.TEXT_AFTER, ProblemKind.TWO_OBJECTS, ProblemKind.MISSING_BRACKET),
-}
 _WORD = re.compile(r"[\w./-]+")
 _APART = bytes(each if _WORD.match(chr(each)) else ord(" ") for each in range(128)).ljust(256)
 
@@ -316,23 +312,12 @@ def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = Fa
         if slip is not None:
             return rule.code, slip
     if rule.sums_by == "line":
-        return rule.code, run_of(line), _mistake(rule.code, line)
+        return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)
     place = finding.place if rule.sums_by != "run" else None
     field = place.path[-1:] if isinstance(place, Place) else ()
     value = rule.sums_by == "value" and _marked(finding)
     run_id = run_of(line)
     return rule.sums or rule.code, slips.get(run_id or "", run_id), field, value
-
-
-def _mistake(code: str, line: Line) -> Hashable:
-    """What lines share on which a rule finds the same mistake, as of a writer that makes it each
-    time. What is torn is torn by itself.
-    """
-    own = [each for each in line.diagnostics if each.kind == code]
-    kinds = [each.problem.kind for each in own if each.problem is not None]
-    if kinds:
-        return line if _TORN.intersection(kinds) else kinds[0]
-    return frozenset((e.path, e.field and e.field.name, not e.found and e.names) for e in own)
 
 
 def _slip(finding: Finding, kind: ProblemKind, *, is_array: bool) -> ProblemKind | None:

@@ -24,4 +24,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.wrong_value(RULE)
 
 
-RULE = Rule(Severity.ERROR, _check, sums="", sums_by="value")
+RULE = Rule(Severity.ERROR, _check)

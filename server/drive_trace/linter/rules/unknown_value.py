@@ -90,6 +90,4 @@ def _guess(diagnostic: Diagnostic) -> str | None:
     return found if found is None or found == "null" else as_json(found)
 
 
-RULE = Rule(
-    Severity.ERROR, _check, fixes=_fixes, fixes_around=_determined, sums="", sums_by="value"
-)
+RULE = Rule(Severity.ERROR, _check, fixes=_fixes, fixes_around=_determined)
