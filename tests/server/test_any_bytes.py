@@ -243,25 +243,26 @@ LINES = [json.dumps(DOCUMENT), graded("pass", "pass", "😀"), '{"a":"\\n}"}', "
 LONG = st.lists(st.sampled_from([*LINES, "}", "\ud800", "日", "\\}", "}\r"]), max_size=6).map(
     "\n".join
 )
-CHANGES = st.sampled_from([None, {}, {"range": PARAMS["codeLens/resolve"]["range"]}])
+RANGE = {"range": PARAMS["codeLens/resolve"]["range"]}
+CHANGES = st.sampled_from(
+    [[], [{}], [RANGE], [{"text": "a"}, {}], [{"text": "a"} | RANGE, {}], [{}, {}]]
+)
 ODD = st.sampled_from([b"", b'"', b'\\"', b"\\", b"\0", b"\xff"])
 
 
 @settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
 @given(LONG, ODD, st.permutations([*DOCUMENT]), CHANGES, st.booleans())
 def test_a_text_that_is_read_in_pieces_is_the_same(
-    text: str, odd: bytes, order: Sequence[str], change: Any, is_ascii: bool
+    text: str, odd: bytes, order: Sequence[str], changes: Any, is_ascii: bool
 ) -> None:
     """Whatever order its members have, and also where it is no text."""
     document = {each: DOCUMENT[each] for each in order} | {"text": f"{text}}}\n{text}"}
     opened = {**OPENED, "params": {"textDocument": document}}
     changed = {
         "textDocument": {"uri": URI, "version": 2},
-        "contentChanges": [{**document, **(change or {})}],
+        "contentChanges": [document | change for change in changes],
     }
-    said = [opened, {"method": "textDocument/didChange", "params": changed}][
-        : 1 + (change is not None)
-    ]
+    said = [opened, {"method": "textDocument/didChange", "params": changed}][: 1 + bool(changes)]
     asked = {"id": 5, "method": "textDocument/documentSymbol", "params": AT_START}
     bodies = [utf8(json.dumps(each, ensure_ascii=is_ascii)) for each in (INITIALIZE, *said, asked)]
     bodies[-2] = bodies[-2].replace(b"}\\n", b"}\\n" + odd, 1)

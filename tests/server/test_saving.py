@@ -218,8 +218,28 @@ def test_an_editor_that_may_have_gone_on_is_not_kept_from_asking(trace: Path) ->
     asyncio.run(play())
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_an_editor_overwrote_before_it_was_read_is_appended_again(
+    trace: Path, times: int
+) -> None:
+    async def play() -> None:
+        text, handlers = trace.read_text("utf-8"), Handlers(trace)
+        append(trace, triage(input_ref="appended"))
+        handlers.saving.look(handlers.document)
+        await handlers.idle()
+        write(trace, text)
+        for _ in range(times):
+            await handlers.will_save()
+        handlers.saving.saved(types.DidSaveTextDocumentParams(handlers.named))
+        await handlers.idle()
+        assert len(handlers.told) == 1
+
+    asyncio.run(play())
+    assert [each.get("input_ref") for each in events(trace)] == [None, None, "appended"]
+
+
 @pytest.mark.usefixtures("too_late")
-def test_what_an_editor_overwrote_before_the_server_looked_is_appended_again(trace: Path) -> None:
+def test_what_an_editor_overwrote_before_it_could_be_read_is_appended_again(trace: Path) -> None:
     async def play() -> None:
         text, handlers = trace.read_text("utf-8"), Handlers(trace)
         append(trace, triage(input_ref="appended"))

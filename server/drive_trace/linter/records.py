@@ -64,7 +64,9 @@ def remove_around(finding: Finding, trace: WholeTrace) -> Fix:
     """
     problem, kept = finding.cause.problem, trace.index.kept
     assert problem is not None
-    if problem.kind is ProblemKind.ARRAY and finding.line in _brackets(trace.lines):
+    if "brackets" not in kept:  # not for each of the lines
+        kept["brackets"] = _brackets(trace.lines)
+    if problem.kind is ProblemKind.ARRAY and finding.line in kept["brackets"]:
         return remove_line(finding, Level.SAFE)
     if "is graded" not in kept:
         kept["is graded"] = any(run.events(GRADE) for run in trace.index.runs.values())

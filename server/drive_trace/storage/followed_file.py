@@ -303,6 +303,7 @@ class KnownFile:
             self.own = shown
             if disk.version_of(status) == self.read_version:  # the editor had written it by then
                 self.lines, self.foreign, self._shown, self.modified = self._before_read
+            self.read_version = ()
             dropped = self.take_in(_lines_in(trace.read()))
             self.note_read(shown, status)
             self.own = []
@@ -315,8 +316,9 @@ class KnownFile:
         """Note what a locked file has, before the editor writes it. One that did not wait may have
         written it already: then ``saved`` finds this version, and goes back to what was known.
         """
-        self.read_version = version
-        self._before_read = self.lines, self.foreign, self._shown, self.modified
+        if version != self.read_version:  # an editor may ask twice
+            self.read_version = version
+            self._before_read = self.lines, self.foreign, self._shown, self.modified
         self.take_in(lines)
 
     def note_read(self, shown: list[str], status: os.stat_result) -> None:

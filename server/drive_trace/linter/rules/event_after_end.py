@@ -55,6 +55,7 @@ def _check(run: Run) -> Findings:
         first, what = next(filter(course.starts, course.bounds), None), course.of.entity
         if first is not None and first is not course.bounds[0]:
             yield _before_start(course, course.bounds[0], first)
+            continue
         for number, end in enumerate(course.bounds, 1):
             following = next(iter(course.bounds[number:]), None)
             is_last = course.ends(end) and not course.ends(following)

@@ -497,6 +497,8 @@ def _without_long_text(body: bytes) -> dict[str, Any] | None:
     if len(body) < 2 * _PIECE or (key := _TEXT.search(body)) is None:
         return None
     start = key.end()
+    if body.find(b'"text"', start) >= 0:  # several changes; in a text, quotes are escaped
+        return None
     last = max(body.rfind(each, start) for each in (b"}\\n", b"}\\r\\n"))
     if last < start + _PIECE or (rest := _REST_OF_STRING.match(body, last)) is None:
         return None

@@ -47,8 +47,9 @@ class Saving:
         self._protocol = protocol
         self._traces = traces
         self._recent: dict[str, KnownFile] = {}
-        self._held: dict[str, tuple[LockedFile, int | None]] = {}
-        """With the count of the edits to a trace, if the client has to put lines into it."""
+        self._held: dict[str, LockedFile] = {}
+        self._told: dict[str, int] = {}
+        """The count of the edits to a trace when the client was just told to put lines into it."""
 
     def opened(self, trace: OpenTrace, seen: KnownFile | None) -> None:
         """The client has read a trace; ``seen`` is its file as it shows it, if it has one."""
@@ -81,7 +82,7 @@ class Saving:
         trace = self._traces.get(uri)
         if trace is None or (file := trace.file) is None:
             return None
-        if self._held.get(uri, (None, None))[1] == trace.edits:
+        if self._told.get(uri) == trace.edits:
             return None  # VS Code may ask twice, and would put in the same lines twice
         self._release(uri)
         deadline, edits = monotonic() + _CLIENTS_PATIENCE, trace.edits
@@ -94,8 +95,12 @@ class Saving:
             held.release()
             return None
         held.set_back()
-        self._held[uri] = held, edits if changes else None
-        asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
+        self._held[uri] = held
+        loop = asyncio.get_running_loop()
+        loop.call_later(_PATIENCE, self._release, uri, held)
+        if changes:
+            self._told[uri] = edits
+            loop.call_later(_CLIENTS_PATIENCE, self._told.pop, uri, None)
         return as_edits(View(trace.analysis, self._protocol.client.encoding), changes)
 
     def saved(self, params: types.DidSaveTextDocumentParams) -> None:
@@ -142,7 +147,7 @@ class Saving:
                 file.foreign += lost if response.result == _ANSWERS[1] else []
 
     def _release(self, uri: str, only: LockedFile | None = None) -> None:
-        held, _ = self._held.get(uri, (None, None))
+        held = self._held.get(uri)
         if held is not None and only in (None, held):
             del self._held[uri]
             held.release()
