@@ -389,6 +389,33 @@ def test_no_run_vanishes_before_or_after_it_is_committed(
     assert vanish is skip_it or run("check", "--since=origin/main").code == 2
 
 
+@pytest.mark.parametrize("are_added", [False, True])
+@pytest.mark.parametrize("option", ["--history", "--history=main"])
+def test_no_repository_that_is_made_inside_vouches_for_what_the_outer_one_tracks(
+    change: Path, option: str, are_added: bool
+) -> None:
+    git(change, "checkout", "--quiet", "main")
+    write(change, "projects/p2/trace.jsonl", bad("p2"))
+    commit(change, "a run that failed")
+    git(change, "checkout", "--quiet", "-b", "flip")
+    write(change, "projects/p2/trace.jsonl", of("p2"))
+    commit(change, "flip")
+    inner = change / "projects/p2"
+    git(inner, "init", "--quiet", "-b", "main")
+    commit(inner, "another one") if are_added else None
+    for path in (".", "projects", *(["projects/p2"] * are_added)):
+        found = run("check", option, path, "--format", "concise").out
+        assert "p2/trace.jsonl:" in found
+        assert "history-rewritten" in found
+        assert "another repository" not in found
+        assert gate(option, path).code == 1
+    write(change, "projects/p2/trace.jsonl", of("other"))
+    for each in (run("check", option), gate(option)):
+        assert (each.code, "no line is left of 1 run: p2" in each.err) == (2, True)
+    write(inner, "wip/drive-trace/a.jsonl", of("other"))
+    assert "another repository, which has traces" in run("check", "--format", "concise").out
+
+
 @pytest.mark.parametrize("option", ["--history", "--history=main", "--since=main"])
 @pytest.mark.parametrize("text", [of("p6"), of("p2").replace('"p2"', '"new"')])
 def test_a_run_is_missed_as_another_one_is_written_over_it(

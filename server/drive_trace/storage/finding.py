@@ -366,7 +366,10 @@ class _Search:
         named = self._root, self._base, self._more, self._options
         for repository in self._repositories:
             yield from (("", each) for each in _gone(repository, *named))
-        yield from (("", disk.LeftOut(*each)) for each in self._unsearched.items())
+        read = {each.place.unsearched for each in candidates if self._is_tracked(each)}
+        for shown, why in self._unsearched.items():
+            if why != Omission.REPOSITORY or shown not in read:
+                yield "", disk.LeftOut(shown, why)
 
     def _walk(self) -> Iterator[_FoundEntry]:
         left = [_FolderPlace(next(iter(self._repositories), None))]

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 
 from drive_trace.storage import files as disk
@@ -152,6 +152,27 @@ def repositories_around(
             yield known(Path(each), git_folder)
 
 
+def vouching_for(path: Path) -> tuple[Path, str] | None:
+    """The root of the outermost repository that tracks what has a real path, as anybody can make
+    another one inside of it, or else of the innermost that it is in; and the path from there.
+    """
+    around = repositories_around(path.parent, _while_indexed)
+    found = [(each, path.relative_to(each.root).as_posix()) for each in around]
+    found[1:] = [(each, name) for each, name in found[1:] if name in each.tracked]
+    return (found[-1][0].root, found[-1][1]) if found else None
+
+
+def _while_indexed(root: Path, git_folder: Path) -> Repository:
+    """One repository for many traces, until its index changes: starting git takes long."""
+    index = git_folder / "index"
+    return _known(root, git_folder, index.stat().st_mtime_ns if index.exists() else 0)
+
+
+@lru_cache(maxsize=64)
+def _known(root: Path, git_folder: Path, _changed: int) -> Repository:
+    return Repository(root, git_folder)
+
+
 def standing(path: str) -> list[Path]:
     """Where something stands that somebody named: where its links lead, and, where that is another
     place, as it is written, but for links above its repository.
@@ -178,11 +199,8 @@ def has_content(data: bytes, named: str) -> bool:
 
 def indexed_records(path: Path) -> Sequence[str] | None:
     """The records of a trace as git's index has it; None where git does not say."""
-    found = repository_around(path.parent)
-    if found is None:
-        return None
-    name = path.relative_to(found.root).as_posix()
-    return records_in(found.root, f":./{name}")
+    place = vouching_for(path)
+    return records_in(place[0], f":./{place[1]}") if place is not None else None
 
 
 class CommittedTraces:
@@ -213,7 +231,7 @@ def committed_records(path: str) -> Sequence[str] | None:
 
 
 def place_of(path: str) -> tuple[Path, str] | None:
-    """The root of the repository that a trace is in, and the trace's path from there."""
+    """The root of the repository that vouches for a trace, and the trace's path from there."""
     if path == disk.STDIN:
         return None
     try:
@@ -221,8 +239,7 @@ def place_of(path: str) -> tuple[Path, str] | None:
         real = Path(known or disk.inside(path, Path(path).parent).resolve(strict=True))
     except (OSError, RuntimeError, ValueError):
         return None
-    found = repository_around(real.parent)
-    return None if found is None else (found.root, real.relative_to(found.root).as_posix())
+    return vouching_for(real)
 
 
 def is_tracked_without(path: str, suffix: str) -> bool | None:

@@ -400,11 +400,12 @@ def _unseen(
     not among the ``seen`` ones by their real paths.
     """
     for place in dict.fromkeys(chain.from_iterable(map(git.standing, paths))):
-        for depth, around in enumerate(islice(git.repositories_around(place), most)):
+        for around in islice(git.repositories_around(place), most):
             for path in map(around.root.joinpath, names_in(around.root)):
                 is_ours = path == place or (is_trace(path) and path.is_relative_to(place))
                 # What another repository has that was put there, is not what this one had.
-                if is_ours and (depth or str(path) not in seen):
+                by = git.vouching_for(path) if is_ours and str(path) in seen else None
+                if is_ours and (by is None or around.root in by[0].parents):
                     yield around, path.relative_to(around.root).as_posix()
 
 
