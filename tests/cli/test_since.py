@@ -110,23 +110,66 @@ def test_a_shallow_clone_compares_with_the_commit_itself(change: Path, tmp_path:
         *((each, "is no commit that is here; fetch it") for each in ("nonexistent", "--foo")),
         ("main:projects", "is no commit that is here; fetch it"),
         ("main..change", "main..change is a range of commits; name one commit"),
-        ("both~1", "both~1 is each of refs/tags/both and refs/heads/both; name one of them"),
+        ("both~1", "both may mean refs/tags/both or refs/heads/both; write it in full"),
+        ("rel@2", "rel@2 may mean refs/tags/rel@2 or refs/heads/rel@2; write it in full"),
+        ("abbreviated", " or a hash; write it in full"),
+        ("described", " or a hash; write it in full"),
+        (
+            "origin",
+            "origin may mean refs/tags/origin or refs/remotes/origin/HEAD; write it in full",
+        ),
+        ("refs/heads/gone", "refs/heads/gone is not here; fetch it"),
         ("", "the empty text names no commit; name one, such as main"),
     ],
 )
 def test_what_is_no_commit_or_one_of_two_is_refused(change: Path, wrong: str, says: str) -> None:
-    git(change, "branch", "both")
-    git(change, "tag", "both")
+    base = git(change, "rev-parse", "main")
+    git(change, "update-ref", "refs/remotes/origin/HEAD", base)
+    for each in ("both", "rel@2", "deadbeef"):
+        git(change, "branch", each)
+    wrong = {"abbreviated": base[:8], "described": f"v1-2-g{base[:8]}"}.get(wrong, wrong)
+    for each in ("both", "rel@2", "origin", "refs/heads/gone", base, base[:8], f"v1-2-g{base[:8]}"):
+        git(change, "tag", each)
     for option in ("--since", "--history", "--trust-config-at"):
         ran = run("check", f"{option}={wrong}")
         assert (ran.code, ran.err.count(f"{says}\n")) == (2, 1)
-    assert run("check", "--since=refs/heads/both~1").code == 1
+    for clear in ("refs/heads/both~1", base, "deadbeef~1", "@~1"):
+        assert run("check", f"--since={clear}").code == 1
 
 
-@pytest.mark.usefixtures("here")
-def test_outside_of_a_repository_there_is_no_commit() -> None:
-    ran = run("check", "--since", "HEAD")
-    assert (ran.code, "the current folder is in no repository of git" in ran.err) == (2, True)
+def test_each_repository_says_why_it_has_no_commit(here: Path) -> None:
+    for name in ("a", "b"):
+        write(here, f"{name}/trace.jsonl", of(name))
+        git(here / name, "init", "--quiet", "--initial-branch=main")
+        commit(here / name)
+        git(here / name, "tag", "both")
+    git(here / "a", "branch", "both")
+    write(here, "c/trace.jsonl", of("c"))
+    for paths, says in (
+        (("a",), "both may mean refs/tags/both or refs/heads/both; write it in full\n"),
+        (("a", "b"), "read: both may mean refs/tags/both or refs/heads/both; write it in full\n"),
+        (("c",), "c is in no repository of git\n"),
+        ((), "the current folder is in no repository of git\n"),
+    ):
+        ran = run("score", "--history=both", *paths)
+        assert (ran.code, says in ran.err) == (2, True), ran.err
+    for option in ("--since", "--trust-config-at"):
+        ran = run("check", option, "HEAD")
+        assert (ran.code, "the current folder is in no repository of git" in ran.err) == (2, True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script stands for git")
+def test_a_commit_of_which_git_does_not_tell_the_refs_is_refused(
+    change: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = 'case "$*" in *for-each-ref*) exit 3;; esac\nPATH=${PATH#*:} exec git "$@"\n'
+    script = write(change, "bin/git", f"#!/bin/sh\n{own}")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    for option in ("--since", "--history", "--trust-config-at"):
+        ran = run("check", f"{option}=main")
+        assert (ran.code, "git exited with 3" in ran.err) == (2, True), ran.err
+    assert run("check", "--since=HEAD", "projects/p4").code == 0
 
 
 def test_some_runs_are_looked_at_by_their_ids(change: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial, reduce, wraps
 from itertools import islice
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -193,29 +193,16 @@ def _remember(ctx: click.Context, param: click.Parameter, value: object) -> None
 
 
 _REMEMBERED: dict[str, Any] = {"expose_value": False, "callback": _remember}
+_EMPTY_NAME = "the empty text names no commit; name one, such as main"
 
 
 def _remember_commit(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    from drive_trace.storage.git import commit_named, repository_around  # noqa: PLC0415 - few need git
+    from drive_trace.storage.git import commit_named, why_no_commit  # noqa: PLC0415 - few need git
 
     found = commit_named(value) if value is not None else None
     if value is not None and not found:
-        why = _why_no_commit(value)
-        if value and repository_around(Path.cwd()) is None:
-            why = "the current folder is in no repository of git; go to one"
-        raise click.BadParameter(why)
+        raise click.BadParameter(why_no_commit(value) if value else _EMPTY_NAME)
     _remember(ctx, param, found)
-
-
-def _why_no_commit(name: str) -> str:
-    from drive_trace.storage.git import refs_named  # noqa: PLC0415 - few need git
-
-    if not name:
-        return "the empty text names no commit; name one, such as main"
-    if len(refs := refs_named(name)) > 1:
-        return f"{name} is each of {listed(refs)}; name one of them"
-    is_range = f"{name} is a range of commits; name one commit"
-    return is_range if ".." in name else f"{name} is no commit that is here; fetch it"
 
 
 paths = click.argument("paths", metavar="[PATH]...", nargs=-1, type=FILE)
@@ -257,7 +244,7 @@ class WithHistory(click.Command):
         """Parse the arguments."""
         end = args.index("--") if "--" in args else len(args)
         if "--history=" in args[:end]:  # a variable that is not set in CI
-            raise click.BadParameter(_why_no_commit(""), ctx, param_hint="'--history'")
+            raise click.BadParameter(_EMPTY_NAME, ctx, param_hint="'--history'")
         own = ("--history=" if each == "--history" else each for each in args[:end])
         return super().parse_args(ctx, [*own, *args[end:]])
 
@@ -300,11 +287,11 @@ def histories(paths: Sequence[str]) -> Histories | None:
     since = click.get_current_context().meta["history"]
     if since is None:
         return None
-    from drive_trace.storage.git import commit_named  # noqa: PLC0415 - few ask
+    from drive_trace.storage.git import commit_named, why_no_commit  # noqa: PLC0415 - few ask
     from drive_trace.storage.histories import Histories  # noqa: PLC0415 - as above
 
     if since and not any(commit_named(since, each) for each in paths or (".",)):
-        raise click.BadParameter(_why_no_commit(since), param_hint="'--history'")
+        raise click.BadParameter(why_no_commit(since, *paths[:1]), param_hint="'--history'")
     return Histories(since)
 
 

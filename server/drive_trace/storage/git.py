@@ -11,6 +11,7 @@ from pathlib import Path
 
 from drive_trace.storage import files as disk
 from drive_trace.storage.patterns import RECORD_SUFFIXES, TRACE_GLOBS
+from drive_trace.text.wording import listed, visible
 
 _GIT = (
     *("git", "--no-pager", "--no-optional-locks"),
@@ -31,6 +32,8 @@ _FORGE = (
 """An address of ``origin`` of which it is known where the web shows files. What stands before ``@``
 may be a secret, and is in no group.
 """
+_KINDS = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
+"""What the short name of a ref may stand for, in the order in which git looks for it."""
 _MOST_ERRORS = 1 << 12
 _LENGTH_OF_SHA1 = 40
 _PATIENCE = 60.0
@@ -326,23 +329,45 @@ def _committed_paths(commit: str, root: Path) -> frozenset[Path]:
 
 
 def commit_named(name: str, folder: str = ".") -> str | None:
-    """The hash of a commit of a folder's repository; None where there is none, or where the name
-    is that of several branches and tags.
+    """The hash of a commit of a folder's repository; None where there is none, or where it is not
+    clear what the name means.
     """
     found = run_git(folder, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    is_unclear = name != "HEAD" and len(refs_named(name, folder)) > 1
-    return None if is_unclear or isinstance(found, disk.Problem) else found.decode().strip()
+    commit = None if isinstance(found, disk.Problem) else found.decode().strip()
+    is_clear = commit is None or name in ("HEAD", commit) or not _why_unclear(name, folder)
+    return commit if is_clear else None
 
 
-def refs_named(name: str, folder: str = ".") -> Sequence[str]:
-    """The tags and branches that a commit's name may mean. git would take the first, which
-    somebody may have pushed.
+def why_no_commit(name: str, folder: str = ".") -> str:
+    """Why a folder's repository has no commit of a name, in a sentence."""
+    if ".." in name:
+        return f"{visible(name)} is a range of commits; name one commit"
+    if repository_around(Path(os.path.realpath(folder))) is None:
+        where = "the current folder" if folder in (".", disk.STDIN) else visible(folder)
+        return f"{where} is in no repository of git"
+    return _why_unclear(name, folder) or f"{visible(name)} is no commit that is here; fetch it"
+
+
+def _why_unclear(name: str, folder: str) -> str:
+    """Why a commit's name may mean several tags and branches, or a hash, too; empty where it is
+    clear. git would take the first, which somebody may have pushed.
     """
-    named = re.split(r"[~^@:]", name)[0]
-    kinds = [f"refs/{each}{named}" for each in ("", "tags/", "heads/", "remotes/")]
+    named = re.split(r"[~^:]|@\{", name)[0]  # a plain ``@`` may be part of it
+    if named in ("", "@", "HEAD"):
+        return ""
+    is_whole = named.startswith("refs/")
+    kinds = [named] if is_whole else [each.format(named) for each in _KINDS]
     found = run_git(folder, "for-each-ref", "--format=%(refname)", *kinds)
-    known = () if isinstance(found, disk.Problem) else map(os.fsdecode, found.split())
-    return sorted({*kinds}.intersection(known), key=kinds.index)
+    if isinstance(found, disk.Problem):
+        return found.reason
+    refs = sorted({*kinds}.intersection(map(os.fsdecode, found.split())), key=kinds.index)
+    if is_whole and not refs:  # git would look for refs/tags/refs/heads/main, too
+        return f"{visible(named)} is not here; fetch it"
+    # git takes a ref before an abbreviated hash, also in what ``git describe`` writes.
+    number = re.fullmatch(r"(?:.*-g)?([0-9a-fA-F]{4,})", named)
+    if refs and number and run_git(folder, "rev-parse", f"--disambiguate={number[1]}"):
+        refs.append("a hash")
+    return visible(f"{named} may mean {listed(refs, 'or')}; write it in full") * (len(refs) > 1)
 
 
 def tree_state(folder: str, trace: str) -> tuple[str | None, bool | None]:

@@ -17,7 +17,7 @@ from drive_trace.json_text import first_string
 from drive_trace.storage import finding, git
 from drive_trace.storage.files import LARGEST, Problem, read_regular, records_of
 from drive_trace.storage.patterns import RECORD_SUFFIXES, is_trace
-from drive_trace.text.wording import printable, short_hash
+from drive_trace.text.wording import short_hash
 from drive_trace.trace.history import Fate, History, Version, compare
 from drive_trace.trace.line import RUN_FIELD
 
@@ -149,7 +149,7 @@ class Histories:
         paths += [f":(top,literal){name}"] * bool(name)
         base = git.commit_named(self.since, folder) if self.since else ""
         if base is None:
-            return Problem("", f"its repository has no commit {printable(self.since)}; fetch it")
+            return Problem("", git.why_no_commit(self.since, folder))
         tips = ("HEAD", "HEAD^@", f"^{base}") if base else ("HEAD",)
         is_shallow = git.run_git(folder, "rev-parse", "--is-shallow-repository") == b"true\n"
         commits = git.run_git(folder, *_LOG, *tips, "--", *paths)
