@@ -32,6 +32,7 @@ MENDED = {
     "an unquoted key": lambda text, event: text.replace('"event_id"', "event_id"),
     "an equals sign": lambda text, event: text.replace('"ts":', '"ts"='),
     "a nested payload": lambda text, event: nested(event),
+    "an array": lambda text, event: f"[{text}]",
 }
 """Mistakes of form: the event says the same with them. What is mended is the line as it was."""
 
@@ -45,7 +46,6 @@ LEFT = {
     "another key": lambda text, event: text.replace('"project_run_id"', '"runId"'),
     "another event": lambda text, event: text.replace('"event_type":"', '"event_type":"x-'),
     "text behind": lambda text, event: text + " ok",
-    "an array": lambda text, event: f"[{text}]",
 }
 """Mistakes that only a person can mend, or leave."""
 
