@@ -224,6 +224,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
     await editor.run("Drive Trace: Record Verdict…");
     await editor.told("the server is not running, so nothing was done");
+    await editor.run("View: Focus First Editor Group"); // of the report, VS Code shows no status of a language
     await (await editor.languageStatus()).filter({ hasText: "The server is not running: nothing is checked" }).waitFor();
     await editor.screenshot("no-server");
     await sandbox.changeSettings({});
