@@ -218,16 +218,22 @@ def test_an_editor_that_may_have_gone_on_is_not_kept_from_asking(trace: Path) ->
     asyncio.run(play())
 
 
+async def _overwritten(trace: Path) -> Handlers:
+    """The server has seen an event that others appended, and the editor has overwritten it."""
+    text, handlers = trace.read_text("utf-8"), Handlers(trace)
+    append(trace, triage(input_ref="appended"))
+    handlers.saving.look(handlers.document)
+    await handlers.idle()
+    write(trace, text)
+    return handlers
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_what_an_editor_overwrote_before_it_was_read_is_appended_again(
     trace: Path, times: int
 ) -> None:
     async def play() -> None:
-        text, handlers = trace.read_text("utf-8"), Handlers(trace)
-        append(trace, triage(input_ref="appended"))
-        handlers.saving.look(handlers.document)
-        await handlers.idle()
-        write(trace, text)
+        handlers = await _overwritten(trace)
         for _ in range(times):
             await handlers.will_save()
         handlers.saving.saved(types.DidSaveTextDocumentParams(handlers.named))
@@ -241,11 +247,7 @@ def test_what_an_editor_overwrote_before_it_was_read_is_appended_again(
 @pytest.mark.usefixtures("too_late")
 def test_what_an_editor_overwrote_before_it_could_be_read_is_appended_again(trace: Path) -> None:
     async def play() -> None:
-        text, handlers = trace.read_text("utf-8"), Handlers(trace)
-        append(trace, triage(input_ref="appended"))
-        handlers.saving.look(handlers.document)
-        await handlers.idle()
-        write(trace, text)
+        handlers = await _overwritten(trace)
         assert await handlers.will_save() is None
         append(trace, apart(triage(input_ref="appended later")))
         handlers.saving.saved(types.DidSaveTextDocumentParams(handlers.named))
