@@ -271,6 +271,32 @@ def test_an_editor_that_asks_twice_about_a_save_puts_lines_in_once(trace: Path) 
     asyncio.run(play())
 
 
+def test_the_next_save_puts_lines_in_again_that_the_editor_did_not_take(trace: Path) -> None:
+    async def play() -> None:
+        handlers = Handlers(trace)
+        append(trace, triage(input_ref="appended"))
+        assert await handlers.will_save()
+        handlers.saving.saved(types.DidSaveTextDocumentParams(handlers.named))
+        await handlers.idle()
+        assert await handlers.will_save()
+
+    asyncio.run(play())
+
+
+def test_lines_are_put_into_a_trace_that_is_closed_unsaved_and_opened_again(
+    alone: RawClient, trace: Path
+) -> None:
+    started(alone)
+    for name in ("first", "second"):
+        document = Editor(alone, trace)
+        document.types_at_end(triage(input_ref="typed"))
+        append(trace, triage(input_ref=name))
+        params = {**document.identifier, "reason": 1}
+        (edit,) = alone.request("textDocument/willSaveWaitUntil", params)
+        assert f'"input_ref":"{name}"' in edit["newText"]
+        alone.notify("textDocument/didClose", document.identifier)
+
+
 def test_an_editor_is_not_kept_from_asking_about_what_was_appended_without_a_lock(
     trace: Path,
 ) -> None:

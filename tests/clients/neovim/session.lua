@@ -222,9 +222,14 @@ function steps.act(token, title)
 end
 
 -- What the file holds after it is saved, its last newline as well. Where it has changed since it was
--- read, Neovim may ask whether to write it: yes.
+-- read, Neovim asks whether to write it. The answer is no, and then it is saved again.
 function steps.save()
-  vim.cmd.write({ bang = true })
+  await('the file to be written', function()
+    press('n')
+    pcall(vim.cmd.write)
+    while vim.fn.getchar(0) ~= 0 do end -- nobody has asked
+    return not vim.bo[buffer].modified
+  end)
   return { text = table.concat(vim.fn.readfile(vim.api.nvim_buf_get_name(buffer), 'b'), '\n') }
 end
 

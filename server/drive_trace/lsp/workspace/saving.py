@@ -48,8 +48,10 @@ class Saving:
         self._traces = traces
         self._recent: dict[str, KnownFile] = {}
         self._held: dict[str, LockedFile] = {}
-        self._told: dict[str, int] = {}
-        """The count of the edits to a trace when the client was just told to put lines into it."""
+        self._told: dict[str, tuple[OpenTrace, int]] = {}
+        """The trace, and the count of its edits, when the client was just told to put lines into it
+        for a save that has not ended. One that is opened again counts from the start.
+        """
 
     def opened(self, trace: OpenTrace, seen: KnownFile | None) -> None:
         """The client has read a trace; ``seen`` is its file as it shows it, if it has one."""
@@ -82,7 +84,7 @@ class Saving:
         trace = self._traces.get(uri)
         if trace is None or (file := trace.file) is None:
             return None
-        if self._told.get(uri) == trace.edits:
+        if self._told.get(uri) == (trace, trace.edits):
             return None  # VS Code may ask twice, and would put in the same lines twice
         self._release(uri)
         deadline, edits = monotonic() + _CLIENTS_PATIENCE, trace.edits
@@ -99,14 +101,16 @@ class Saving:
         loop = asyncio.get_running_loop()
         loop.call_later(_PATIENCE, self._release, uri, held)
         if changes:
-            self._told[uri] = edits
+            self._told[uri] = (trace, edits)
             loop.call_later(_CLIENTS_PATIENCE, self._told.pop, uri, None)
         return as_edits(View(trace.analysis, self._protocol.client.encoding), changes)
 
     def saved(self, params: types.DidSaveTextDocumentParams) -> None:
         """The client has written a trace."""
-        trace = self._traces.get(params.text_document.uri)
-        self._release(params.text_document.uri)
+        uri = params.text_document.uri
+        trace = self._traces.get(uri)
+        self._told.pop(uri, None)
+        self._release(uri)
         if trace is not None and trace.file is not None:
             in_background(self._check(trace.file, trace.records))
 
