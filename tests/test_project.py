@@ -86,9 +86,9 @@ def test_the_server_is_no_larger_than_architecture_allows() -> None:
 def test_every_command_module_is_a_command() -> None:
     from drive_trace.commands import COMMANDS
 
-    support = {"__init__", "baselines", "checking", "earlier_runs", "fixes", "formats"}
-    support |= {"http_models", "looking_back", "machine_formats", "models", "options", "planned"}
-    support |= {"reading", "terminal"}
+    support = {"__init__", "baselines", "checking", "earlier_runs", "evidence", "fixes"}
+    support |= {"formats", "http_models", "looking_back", "machine_formats", "models", "options"}
+    support |= {"planned", "reading", "terminal"}
     modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}
     assert {module for module, _ in COMMANDS.values()} == modules - support
 

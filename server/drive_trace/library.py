@@ -20,7 +20,8 @@ from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary
 from drive_trace.storage.compared_sides import read_case_file, read_prices, read_sides
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace, with_judgements
-from drive_trace.storage.finding import SearchOptions, among, find_traces, omitted, traces_beside
+from drive_trace.storage.finding import SearchOptions, find_traces, omitted
+from drive_trace.storage.other_files import among, traces_beside
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of

@@ -17,7 +17,7 @@ from drive_trace.commands import reading
 from drive_trace.linter.rule import SameId, SharedEvents, WholeTrace
 from drive_trace.linter.rules import RULES
 from drive_trace.scorecard.scoring import ScoredTrace
-from drive_trace.storage.finding import run_ids_in
+from drive_trace.storage.other_files import run_ids_in
 from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run, write
 from tests.support.drawing import examples

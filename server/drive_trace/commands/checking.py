@@ -21,7 +21,8 @@ from drive_trace.linter.settings import DEFAULTS, RuleSettings, Severity, finger
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage import configuration, git, replace
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import Omission, among, is_gone, run_ids_in
+from drive_trace.storage.finding import Omission, is_gone
+from drive_trace.storage.other_files import among, run_ids_in
 from drive_trace.storage.processes import Packed, in_batches, on_all_cores
 from drive_trace.storage.projects import Above, FileProblem, Project, Projects, shown_path
 from drive_trace.text.spans import Span, Spot

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, NamedTuple
 
 from drive_trace.scorecard.caveats import Gone
-from drive_trace.storage import finding
+from drive_trace.storage import finding, other_files
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace
 from drive_trace.text.spans import is_blank
 from drive_trace.text.wording import first_of, printable, shown
@@ -65,7 +65,7 @@ class EarlierRuns:
         """Note what stands in a trace."""
         if self.bases:
             self._read.append(trace.path)
-            self._now |= finding.run_ids_in(trace.records)
+            self._now |= other_files.run_ids_in(trace.records)
             if all(map(is_blank, trace.records)):
                 self.blank.add(trace.path)
 
@@ -75,15 +75,15 @@ class EarlierRuns:
             self._records.update(trace.records)
             if base.has(trace.path):
                 commit, before = base.before(trace.path)
-                had = finding.run_ids_in(before)
+                had = other_files.run_ids_in(before)
                 self.known |= had
                 self.recorded |= had
                 self._had |= dict.fromkeys(had, _Place(trace.path, commit, option))
                 if base is self._search.since:
                     changed = [*filter(str.strip, base.changed(trace.path, before, trace.records))]
-                    if not all(finding.run_ids_in([each]) for each in changed):
+                    if not all(other_files.run_ids_in([each]) for each in changed):
                         changed += trace.records
-                    self.touched |= finding.run_ids_in(changed)
+                    self.touched |= other_files.run_ids_in(changed)
 
     def gone(self, paths: Sequence[str], seen: Callable[[], Collection[str]]) -> Iterator[Problem]:
         """The traces at some paths that are no more, and what git does not tell of them; ``seen``
@@ -92,8 +92,8 @@ class EarlierRuns:
         recorded = dict(self._histories.gone(paths, seen()) if self._histories else ())
         for option, base in self.bases.items():
             for path, commit, before, was_moved in base.gone(paths, seen(), self._records):
-                where = _Place(finding.from_here(path), commit, option)
-                had = dict.fromkeys(finding.run_ids_in(before), where)
+                where = _Place(other_files.from_here(path), commit, option)
+                had = dict.fromkeys(other_files.run_ids_in(before), where)
                 self.known |= had.keys()
                 if not was_moved and self._search.excluded(path) in finding.NOBODYS:
                     later = recorded.pop(path, {})
@@ -110,7 +110,7 @@ class EarlierRuns:
             if isinstance(runs, Problem):
                 yield runs
             else:
-                self.note_dropped((finding.from_here(path), *each) for each in runs.items())
+                self.note_dropped((other_files.from_here(path), *each) for each in runs.items())
 
     def _deleted(self, path: str, base: _Place, had: Mapping[str, _Place]) -> Iterator[LeftOut]:
         """What is told of a trace that is no more, given where its runs were last."""
@@ -126,7 +126,7 @@ class EarlierRuns:
 
     def _note_around(self, path: str) -> None:
         """Note what stands in the traces around one that was deleted."""
-        folder, known = finding.search_folder(path)[0], set(map(finding.identity, self._read))
+        folder, known = other_files.search_folder(path)[0], set(map(finding.identity, self._read))
         if folder in self._searched:
             return
         self._searched.add(folder)
@@ -168,7 +168,7 @@ def _left_out(
     runs = f"no line is left of the run{'s' * (len(run_ids) > 1)}"
     runs = f"{runs} {first_of([*map(shown, run_ids)], 3)}"
     said = [*filter(None, [what, runs if run_ids else "" if is_all else _KEPT_IN_PART])]
-    path = printable(shlex.quote(finding.from_here(where.path)), 4096)
+    path = printable(shlex.quote(other_files.from_here(where.path)), 4096)
     # What else stands in the file by now must not be lost, nor what was moved come twice.
     how = (
         f"checkout {where.commit} -- {path} restores"

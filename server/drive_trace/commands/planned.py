@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.commands import models, terminal
+from drive_trace.commands import evidence, terminal
 from drive_trace.comparison.comparability import Reason
 from drive_trace.comparison.runs import ComparedRun, RunManifest, Side, dead_run
 from drive_trace.grading.prompts import JudgedCase
@@ -80,7 +80,7 @@ def acceptance_of(file: SuiteFile, case: str) -> Path:
 
 def case_of(file: SuiteFile, case: str) -> JudgedCase:
     """A case as a judge is shown it. Ends the command if it cannot be read."""
-    return JudgedCase(*map(models.without_keys, models.read_case(str(acceptance_of(file, case)))))
+    return evidence.read_case(str(acceptance_of(file, case)))
 
 
 def _lacks(

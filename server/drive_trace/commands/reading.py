@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from drive_trace.commands.earlier_runs import EarlierRuns
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, ProgressBar, notify, say_waiting
 from drive_trace.storage import files as disk
-from drive_trace.storage import finding
+from drive_trace.storage import finding, other_files
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_bytes, read_trace
 from drive_trace.storage.projects import absolute
 from drive_trace.text.spans import is_blank
@@ -215,7 +215,7 @@ class Reading(finding.NotRead):
         """
         if text is None or code in _OF_WHAT_WAS or not (self.search.runs or self.search.since):
             return True
-        run_ids = finding.run_ids_in([text])
+        run_ids = other_files.run_ids_in([text])
         return not run_ids or any(map(self.asks_for, run_ids))
 
     def _say(self, message: str) -> None:
@@ -253,7 +253,7 @@ class Reading(finding.NotRead):
         """The other traces of runs in what was read, see :func:`traces_beside`."""
         if self._whole is not None:
             return
-        for each in finding.traces_beside(self.paths, self.found, run_ids, self.search, most):
+        for each in other_files.traces_beside(self.paths, self.found, run_ids, self.search, most):
             if isinstance(each, TraceRecords):
                 self.earlier.note_now(each)
             yield each
@@ -272,9 +272,9 @@ class Reading(finding.NotRead):
         somebody had named them. Gives the runs that are asked for.
         """
         named = [*self]
-        run_ids = frozenset().union(*(finding.run_ids_in(each.records) for each in named))
+        run_ids = frozenset().union(*(other_files.run_ids_in(each.records) for each in named))
         asked = frozenset(self.asked(run_ids.union(self.earlier.touched)))
-        self._whole = finding.among(named, self.others(asked), lambda each: each.path)
+        self._whole = other_files.among(named, self.others(asked), lambda each: each.path)
         self.note_lost()
         return asked
 

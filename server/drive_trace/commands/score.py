@@ -13,7 +13,8 @@ from drive_trace.scorecard import card, render, run_score
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, without_lines
 from drive_trace.storage.configuration import Exemption
 from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import SearchOptions, among, omitted
+from drive_trace.storage.finding import SearchOptions, omitted
+from drive_trace.storage.other_files import among
 from drive_trace.storage.projects import Above, Projects
 from drive_trace.text.wording import code, json_document, plain
 from drive_trace.trace.index import Index

@@ -11,7 +11,7 @@ import click
 from drive_trace.authoring.drafts import Refused
 from drive_trace.commands import options, terminal
 from drive_trace.scorecard import caveats, scoring
-from drive_trace.storage import files, finding, projects
+from drive_trace.storage import files, finding, other_files, projects
 from drive_trace.storage.recording import RECORDED, Merged, Refuse, record_feed
 from drive_trace.text import wording
 from drive_trace.text.frozen import Frozen
@@ -182,15 +182,15 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Fil
     """
     beside: list[str] = []
     missed: list[files.LeftOut] = []
-    folder, lack = finding.search_folder(trace_file)
-    shown = projects.shown_path if Path(trace_file).is_absolute() else finding.from_here
+    folder, lack = other_files.search_folder(trace_file)
+    shown = projects.shown_path if Path(trace_file).is_absolute() else other_files.from_here
     searched = [shown(folder)] if folder is not None else []
     search = finding.SearchOptions(exclude=options.excluded())
     for found in finding.find_traces([*searched, *paths, trace_file], options=search):
         if not isinstance(found, files.Problem):
             beside.append(found)
         elif isinstance(found, files.LeftOut):
-            is_missed = finding.may_be_missed(found, [run_id])
+            is_missed = other_files.may_be_missed(found, [run_id])
             if is_missed and found.reason in finding.GONE:
                 _end_unread(found, trace_file)
             missed += [found] * is_missed

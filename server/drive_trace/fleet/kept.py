@@ -21,7 +21,7 @@ from drive_trace.scorecard import caveats, run_lines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, summarize, without_lines
 from drive_trace.storage import files as disk
-from drive_trace.storage import finding, fleet_cache, patterns
+from drive_trace.storage import fleet_cache, patterns, projects
 from drive_trace.storage.processes import in_batches, on_all_cores
 
 if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
@@ -84,7 +84,7 @@ class AllFiles(NamedTuple):
         copied = self.copied.get(run.run_id)
         score = among(run, self.unread, self.strays, copied, verdicts)
         counts = None if findings is None else dict(findings.get(run.run_id, {}))
-        return row_of(score, finding.project_of(run.parts[0].path), counts)
+        return row_of(score, projects.project_of(run.parts[0].path), counts)
 
     def row_in(self, trace: TraceSummary, run: RunScore, findings: FindingCounts | None) -> Row:
         """The row of a run that stands in this trace alone."""

@@ -21,7 +21,7 @@ from drive_trace.report.event_log import EventLog, TraceLog, by_run, log_of
 from drive_trace.scorecard import run_score, scoring
 from drive_trace.scorecard.card import score
 from drive_trace.storage import files as disk
-from drive_trace.storage import finding, patterns, projects, toml_text
+from drive_trace.storage import finding, other_files, patterns, projects, toml_text
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import first_of, printable
 
@@ -162,7 +162,7 @@ def _why_not(text: str, message: str) -> tuple[Span, str]:
 _MOST_RUNS = 1000
 _OF_BOTH = "holds a run that both sides have: name it on one of them, or exclude it"
 """Why a file is not read that nobody named: a run may have been done again under its id."""
-_OF_ANY = finding.NamedRuns(frozenset(), may_grade_any=True)
+_OF_ANY = other_files.NamedRuns(frozenset(), may_grade_any=True)
 """What a file that cannot be read may name."""
 
 _Found: TypeAlias = Iterable[disk.TraceRecords | disk.Problem]
@@ -196,8 +196,9 @@ def read_sides(
     ]
     named = chain.from_iterable(paths for paths, _ in given.values())
     files = [log.path for side in sides for log, _ in side.files]
-    for each in finding.traces_beside(named, files, lambda: frozenset().union(*run_ids), options):
-        runs = _OF_ANY if isinstance(each, disk.Problem) else finding.runs_in(each.records)
+    all_ids = frozenset[str]().union(*run_ids)
+    for each in other_files.traces_beside(named, files, lambda: all_ids, options):
+        runs = _OF_ANY if isinstance(each, disk.Problem) else other_files.runs_in(each.records)
         is_of_both = not runs.ids.isdisjoint(frozenset.intersection(*run_ids))
         for side, own in zip(sides, run_ids, strict=True):
             if is_of_both:
@@ -269,7 +270,7 @@ class _SideFiles:
         ``search`` finds, and that left nothing. A run that has events of one before it is left out,
         as it is no repetition. A Problem where there are too many runs.
         """
-        files = finding.among(self.files, self._others, lambda each: each[0].path)
+        files = other_files.among(self.files, self._others, lambda each: each[0].path)
         logs = [log for log, _ in files]
         join_all([log.path for log in logs], [analysis for _, analysis in files])
         alive = {

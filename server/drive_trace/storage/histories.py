@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from drive_trace.json_text import first_string
-from drive_trace.storage import finding, git
+from drive_trace.storage import git, other_files
 from drive_trace.storage.files import LARGEST, Problem, read_regular, records_of
 from drive_trace.storage.patterns import RECORD_SUFFIXES, is_trace
 from drive_trace.text.wording import short_hash
@@ -137,8 +137,10 @@ class Histories:
         of any of them.
         """
         for each in reversed(history.versions):
-            was = finding.from_here(each.old_path) if each.old_path else path
-            for run_id in finding.run_ids_in(each.records) if each.lost and not each.path else ():
+            was = other_files.from_here(each.old_path) if each.old_path else path
+            for run_id in (
+                other_files.run_ids_in(each.records) if each.lost and not each.path else ()
+            ):
                 yield was, run_id, each.short + "~1" * (each.subject != _BETWEEN)
 
     def _list(self, root: Path, name: str) -> _Listed | Problem:
@@ -211,7 +213,7 @@ def _recorded(root: Path, name: str, commits: Sequence[_Commit]) -> Mapping[str,
     return {
         run_id: commit
         for after, commit in reversed(changes)
-        for run_id in finding.run_ids_in(records_of(contents[after]))
+        for run_id in other_files.run_ids_in(records_of(contents[after]))
     }
 
 

@@ -403,3 +403,16 @@ def relative(path: str, folder: str) -> str:
         return Path(os.path.relpath(path, folder)).as_posix()
     except (OSError, ValueError):  # as from one drive to another
         return Path(path).as_posix()
+
+
+def project_of(trace: str) -> str:
+    """The folder that a trace's project is called after: what ``projects/x/trace.jsonl`` and
+    ``wip/drive-trace/x.jsonl`` stand in, and of others the folder of the run or of the file.
+    """
+    folder, name = os.path.split(str(Path(trace)))
+    above, inner = os.path.split(folder)  # Path is slow, and there are many traces
+    if inner == "drive-trace" and os.path.basename(above) == "wip":  # noqa: PTH119
+        return os.path.dirname(above) or os.curdir  # noqa: PTH120
+    if name == "trace.jsonl":
+        folder, (above, inner) = above, os.path.split(above)
+    return (above if inner == "projects" else folder) or os.curdir

@@ -30,7 +30,7 @@ from drive_trace.scorecard.dispatches import events_of
 from drive_trace.scorecard.run_score import RunScore, recorded_in
 from drive_trace.scorecard.scoring import TraceSummary, score_in
 from drive_trace.stopping import unless_stopped
-from drive_trace.storage import finding, followed_file
+from drive_trace.storage import followed_file, projects
 from drive_trace.storage.files import provenance_beside
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
@@ -144,7 +144,7 @@ class Reports(Handlers):
         summary = FleetSummary(has_findings=True)  # they are in the reports of the runs
         rows, files = [], list[dict[str, object]]()
         for _, (score, _, uris, *_) in self._runs.judged(own):
-            rows.append(row_of(score, finding.project_of(score.parts[0].path), None))
+            rows.append(row_of(score, projects.project_of(score.parts[0].path), None))
             summary.add(rows[-1])
             files.append({"uri": uris[0], "starts": None, "runId": score.run_id})
         paths = {str(each["runId"]): path_of(str(each["uri"])) for each in files}

@@ -35,7 +35,7 @@ from drive_trace.scorecard.caveats import ILLEGIBLE, Uncounted
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, with_hashes
-from drive_trace.storage import finding
+from drive_trace.storage import finding, other_files
 from drive_trace.storage.files import DIGEST, LeftOut, Problem, provenance_beside
 from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_real_traces
 from drive_trace.storage.followed_file import FileState, FollowedFile
@@ -191,7 +191,7 @@ class TraceFolders:
 
     def place_of(self, path: Path, uri: str = "") -> TracePlace:
         """The place of a trace, and what its URI is."""
-        order, folder = finding.search_order(str(path)), self.folder_of(path)
+        order, folder = other_files.search_order(str(path)), self.folder_of(path)
         return TracePlace(folder, order, self._name_in(folder, path), uri or path.as_uri())
 
     def name_of(self, path: Path) -> str:
