@@ -13,17 +13,8 @@ from typing import TypeVar
 
 from drive_trace.scorecard import caveats
 from drive_trace.storage import files as disk
-from drive_trace.storage import git
+from drive_trace.storage import finding, git
 from drive_trace.storage.configuration import CONFIGURATION_NAME
-from drive_trace.storage.finding import (
-    GONE,
-    MISSED,
-    NoTraces,
-    Omission,
-    SearchOptions,
-    find_traces,
-    identity,
-)
 from drive_trace.storage.projects import absolute
 from drive_trace.text.frozen import Frozen
 
@@ -36,9 +27,13 @@ def may_be_missed(left_out: disk.Problem, run_ids: Collection[str]) -> bool:
     """
     path, reason = left_out.path, left_out.reason
     # A sparse checkout may leave out very much, and git may not have it here.
-    if reason not in MISSED or reason in (Omission.LINKED, Omission.SPARSE):
-        return reason == Omission.LINKED
-    found = git.indexed_records(Path(absolute(path))) if reason in GONE else disk.records_at(path)
+    if reason not in finding.MISSED or reason in (finding.Omission.LINKED, finding.Omission.SPARSE):
+        return reason == finding.Omission.LINKED
+    found = (
+        git.indexed_records(Path(absolute(path)))
+        if reason in finding.GONE
+        else disk.records_at(path)
+    )
     if found is None or isinstance(found, disk.Problem):
         return True
     from drive_trace.scorecard import feed_state, scoring  # noqa: PLC0415 - `check` needs neither
@@ -132,7 +127,7 @@ def traces_beside(
     named: Iterable[str],
     found: Iterable[str],
     run_ids: Callable[[], Collection[str]],
-    options: SearchOptions,
+    options: finding.SearchOptions,
     most: float = math.inf,
 ) -> Iterator[disk.TraceRecords | disk.Problem]:
     """The other traces of some runs, as far as they have ``most`` characters together: those in the
@@ -142,7 +137,7 @@ def traces_beside(
     ``run_ids`` is asked when there is another trace.
     """
     files = [each for each in found if each != disk.STDIN]
-    known = set(map(identity, files))
+    known = set(map(finding.identity, files))
     searched = {str(place) for each in named for place in git.standing(each)}
     folders = {os.path.dirname(each): each for each in known}.values()  # noqa: PTH120 - fast
     around = partial(search_folder, is_there=cache(disk.may_be_there))
@@ -151,15 +146,15 @@ def traces_beside(
     shown_as = str if all(map(os.path.isabs, files)) else from_here
     # What is searched already holds no others, unless what was not touched is not looked at.
     left = places - searched if options.since is None else places
-    for trace_path in find_traces(sorted(left), options=options):
-        if isinstance(trace_path, str) and identity(trace_path) in known:
+    for trace_path in finding.find_traces(sorted(left), options=options):
+        if isinstance(trace_path, str) and finding.identity(trace_path) in known:
             continue
         trace = trace_path if isinstance(trace_path, disk.Problem) else disk.read_trace(trace_path)
         if isinstance(trace, disk.LeftOut):
             if not is_told(trace) and may_be_missed(trace, run_ids()):
                 yield trace._replace(path=shown_as(trace.path))
         elif isinstance(trace, disk.Problem):
-            if not isinstance(trace, NoTraces):
+            if not isinstance(trace, finding.NoTraces):
                 yield trace._replace(path=shown_as(trace.path))
         else:
             named_in, shown = runs_in(trace.records), shown_as(trace.path)
@@ -175,12 +170,12 @@ def _is_told(searched: Collection[str], known: Collection[str], left_out: disk.L
     """Whether it is known what a search left out: another search told of it, or it was read, or its
     copy was, which holds as much.
     """
-    path = identity(left_out.path)
-    if left_out.reason not in GONE and (path in known or _is_copy(path, known)):
+    path = finding.identity(left_out.path)
+    if left_out.reason not in finding.GONE and (path in known or _is_copy(path, known)):
         return True
     # A search comes upon nothing behind a link but what git tracked, and that is not there.
     place = Path(left_out.path)
-    place = place if left_out.reason == Omission.LINK else place.parent
+    place = place if left_out.reason == finding.Omission.LINK else place.parent
     return any(map(place.is_relative_to, searched))
 
 
