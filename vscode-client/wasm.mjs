@@ -1,8 +1,8 @@
 /**
  * Packs what Python in WebAssembly needs: node wasm.mjs FOLDER
  *
- * Into FOLDER come Pyodide, `packages.zip` with drive-trace and what it runs on, compiled for that
- * Python, and `licences.txt`. The packages are those that `make wasm-packages` has installed.
+ * Into FOLDER come Pyodide, `packages.tar.gz` with drive-trace and what it runs on, and `licences.txt`.
+ * All modules are compiled for that Python: to compile the standard library took half of each start. The packages are those that `make wasm-packages` has installed.
  */
 
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { loadPyodide, version } from "pyodide";
 const folder = resolve(process.argv[2] ?? "server/wasm");
 const packages = resolve(import.meta.dirname, "../build/wasm");
 const pyodide = resolve(import.meta.dirname, "node_modules/pyodide");
-const parts = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
+const parts = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json"];
 
 mkdirSync(join(folder, "pyodide"), { recursive: true });
 for (const part of parts) {
@@ -21,19 +21,49 @@ for (const part of parts) {
 }
 const python = await loadPyodide();
 python.globals.set("pyodide_version", version);
-for (const [there, here] of [["/from", packages], ["/to", folder]]) {
+for (const [there, here] of [["/from", packages], ["/pyodide", pyodide], ["/to", folder]]) {
   python.FS.mkdirTree(there);
   python.FS.mount(python.FS.filesystems.NODEFS, { root: here }, there);
 }
 // Only `compare --cases`, suites and the Python API import pydantic: they say that they need Python.
 const licences = python.runPython(`
-import hashlib, py_compile, re, sys, zipfile
+import gzip, io, py_compile, re, sys, tarfile, zipfile
 from pathlib import Path
 
 LEFT_OUT = {"pydantic", "pydantic_core", "annotated_types", "typing_inspection", "bin", "__pycache__"}
+UNUSED = set("_pyrepl bdb doctest mailbox multiprocessing pdb pydoc unittest xmlrpc".split())
 UNCHECKED = py_compile.PycInvalidationMode.UNCHECKED_HASH
 licences = []
-with zipfile.ZipFile("/to/packages.zip", "w") as file:
+
+def compiled(name, data, optimize=-1):
+    if not name.endswith(".py"):
+        return name, data
+    Path("/tmp/source").write_bytes(data)
+    py_compile.compile("/tmp/source", "/tmp/compiled", name, True, optimize, UNCHECKED)
+    return name + "c", Path("/tmp/compiled").read_bytes()
+
+with (
+    zipfile.ZipFile("/pyodide/python_stdlib.zip") as source,
+    zipfile.ZipFile("/to/pyodide/python_stdlib.zip", "w") as file,
+):
+    for each in source.infolist():
+        if re.split(r"[/.]", each.filename)[0] not in UNUSED:
+            # Docstrings are left out, but those that Pyodide reads.
+            optimize = -1 if "pyodide" in each.filename else 2
+            name, data = compiled(each.filename, source.read(each), optimize)
+            file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
+def put(file, name, data):
+    entry = tarfile.TarInfo(name)
+    entry.size = len(data)
+    file.addfile(entry, io.BytesIO(data))
+
+with (
+    open("/to/packages.tar.gz", "wb") as out,
+    gzip.GzipFile("", "wb", 9, out, mtime=0) as archive,
+    tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as file,
+):
+    # The archive's sums, by which kept memories are called, tell also Python and Pyodide.
+    put(file, "versions", f"{sys.version} {pyodide_version}".encode())
     for base in map(Path, ("/from/own", "/from/packages")):
         for path in sorted(base.rglob("*")):
             inner = path.relative_to(base)
@@ -43,13 +73,7 @@ with zipfile.ZipFile("/to/packages.zip", "w") as file:
                 continue
             if "dist-info" in inner.parts[0] and re.match("(?i)licen[cs]e|copying|notice", inner.name):
                 licences.append((inner.parts[0].removesuffix(".dist-info"), path.read_text("utf-8")))
-            data, name = path.read_bytes(), str(inner)
-            if path.suffix == ".py":
-                py_compile.compile(str(path), "/tmp/compiled", name, True, invalidation_mode=UNCHECKED)
-                data, name = Path("/tmp/compiled").read_bytes(), name + "c"
-            file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
-    told = [sys.version, pyodide_version, *((each.filename, each.CRC) for each in file.infolist())]
-    file.comment = hashlib.sha256(repr(told).encode()).hexdigest()[:16].encode()  # by which kept memories are called
+            put(file, *compiled(str(inner), path.read_bytes()))
 licences
 `).toJs();
 const { license, homepage } = JSON.parse(readFileSync(join(pyodide, "package.json"), "utf8"));

@@ -47,7 +47,7 @@ run
 type Run = (folder: string, command: readonly string[]) => { toJs(): [string, string]; destroy(): void };
 
 async function start(base: string): Promise<{ python: PyodideAPI; run: Run }> {
-  const packages = fetch(`${base}packages.zip`).then((response) => response.arrayBuffer());
+  const packages = fetch(`${base}packages.tar.gz`).then((response) => response.arrayBuffer());
   const memory = fetch(`${base}memory.gz`).then(({ body }) =>
     body === null ? undefined : new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
   const { loadPyodide } = (await import(`${base}pyodide/pyodide.mjs`)) as typeof import("pyodide");

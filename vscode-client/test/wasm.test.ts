@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { afterEach, test } from "node:test";
+import { gzipSync } from "node:zlib";
 
 import { type Memory, startPython } from "../src/starting/wasm/python";
 import { memoryIn } from "../src/starting/wasm/worker";
@@ -16,15 +17,35 @@ const python = {
     did.push("copies its memory");
     return Uint8Array.of(1);
   },
-  unpackArchive: () => { did.push("unpacks"); },
+  FS: {
+    analyzePath: () => ({ exists: false }),
+    mkdirTree: () => undefined,
+    writeFile: (path: string, data: Uint8Array) => { did.push(`unpacks ${path}: ${new TextDecoder().decode(data)}`); },
+  },
   runPython: (program: string) => { did.push(program.includes("seed") ? "seeds" : "imports"); },
 };
+
+/** An archive with files, as wasm.mjs packs them. */
+function packed(files: readonly (readonly [name: string, content: string])[]): Uint8Array<ArrayBuffer> {
+  const archive = Buffer.alloc(10240);
+  let at = 0;
+  for (const [name, content] of files) {
+    archive.write(name, at);
+    archive.write(content.length.toString(8).padStart(11, "0"), at + 124);
+    archive.write(content, at + 512);
+    at += 512 + Math.ceil(content.length / 512) * 512;
+  }
+  return new Uint8Array(gzipSync(archive));
+}
+
+const packages = packed([["a/module.pyc", "compiled".repeat(64)], ["a/empty", ""], ["b", "last"]]);
+const unpacks = [`unpacks /packages/a/module.pyc: ${"compiled".repeat(64)}`, "unpacks /packages/a/empty: ", "unpacks /packages/b: last"];
 
 /** Starts a Python that does as it is told here. */
 async function start(memory: Memory, like: object = {}, refused?: Uint8Array): Promise<void> {
   const load = ({ _loadSnapshot }: { _loadSnapshot?: unknown }): Promise<object> =>
     _loadSnapshot !== undefined && _loadSnapshot === refused ? Promise.reject(new Error("of another build")) : Promise.resolve({ ...python, ...like });
-  await startPython(load as never, { stderr: (line) => { did.push(line); } }, Uint8Array.of(), memory);
+  await startPython(load as never, { stderr: (line) => { did.push(line); } }, packages, memory);
   await new Promise((resolve) => { setImmediate(resolve); });
 }
 
@@ -32,15 +53,15 @@ const nothing = { read: () => Promise.resolve(undefined), write: () => { did.pus
 
 test("the memory of a Python is kept once it has imported what it runs on", async () => {
   await start(nothing);
-  assert.deepEqual(did, ["unpacks", "imports", "copies its memory", "writes"]);
+  assert.deepEqual(did, [...unpacks, "imports", "copies its memory", "writes"]);
 });
 
 test("Python starts where its memory cannot be copied or written", async () => {
   await start(nothing, { makeMemorySnapshot: () => { throw new Error("too much"); } });
   await start({ ...nothing, write: () => Promise.reject(new Error("disk full")) });
   assert.deepEqual(did, [
-    "unpacks", "imports", "drive-trace: the memory of Python is not kept: Error: too much",
-    "unpacks", "imports", "copies its memory", "drive-trace: the memory of Python is not kept: Error: disk full",
+    ...unpacks, "imports", "drive-trace: the memory of Python is not kept: Error: too much",
+    ...unpacks, "imports", "copies its memory", "drive-trace: the memory of Python is not kept: Error: disk full",
   ]);
 });
 
@@ -49,9 +70,9 @@ test("Python starts, and its memory is made again, where the one that was kept i
   await start({ ...nothing, read: () => Promise.resolve(kept) });
   await start({ ...nothing, read: () => Promise.resolve(kept) }, {}, kept);
   await start({ ...nothing, read: () => Promise.reject(new Error("no access")) });
-  const anew = ["unpacks", "imports", "copies its memory", "writes"];
+  const anew = [...unpacks, "imports", "copies its memory", "writes"];
   assert.deepEqual(did, [
-    "unpacks", "seeds",
+    ...unpacks, "seeds",
     "drive-trace: the memory of Python is of no use, and is made again: Error: of another build", ...anew,
     "drive-trace: the memory of Python cannot be read: Error: no access", ...anew,
   ]);

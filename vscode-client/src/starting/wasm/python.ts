@@ -22,7 +22,7 @@ type Options = Omit<NonNullable<Parameters<Load>[0]>, "createPyodideModule"> & {
 
 /** Starts Python with the packages that wasm.mjs has packed, from the memory that is kept, or else keeps its own. */
 export async function startPython(
-  load: Load, { createPyodideModule: create, ...options }: Options, packages: Uint8Array | ArrayBuffer, memory: Memory,
+  load: Load, { createPyodideModule: create, ...options }: Options, packages: BlobPart, memory: Memory,
 ): Promise<PyodideAPI> {
   const note = (what: string) => (error: unknown): void => { options.stderr?.(`drive-trace: the memory of Python ${what}: ${String(error)}`); };
   const kept = await memory.read().catch(note("cannot be read"));
@@ -32,9 +32,10 @@ export async function startPython(
     return module;
   });
   const start = (how: object): Promise<PyodideAPI> => load({ ...options, ...how, createPyodideModule: createWithRoom as never });
+  const archive = ungzipped(packages);
   const restored = kept && (await start({ _loadSnapshot: kept }).catch(note("is of no use, and is made again")));
   const python = restored ?? (await start({ _makeSnapshot: true }));
-  python.unpackArchive(new Uint8Array(packages), "zip", { extractDir: "/packages" });
+  unpack(python, await archive);
   if (restored) {
     python.runPython("import random; random.seed()"); // or all that have this memory draw the same numbers
   } else if (memory.write) {
@@ -45,6 +46,22 @@ export async function startPython(
     void write().catch(note("is not kept"));
   }
   return python;
+}
+
+async function ungzipped(data: BlobPart): Promise<Uint8Array> {
+  const { body } = new Response(new Blob([data]));
+  return new Uint8Array(await new Response(body?.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
+/** Unpacks a tar archive of files. Python's own module takes a second for it. */
+function unpack(python: PyodideAPI, archive: Uint8Array): void {
+  const decoder = new TextDecoder();
+  const field = (start: number, length: number): string => decoder.decode(archive.subarray(start, start + length)).replace(/\0.*/s, "");
+  for (let at = 0; field(at, 1) !== "";) {
+    const start = at + 512, end = start + parseInt(field(at + 124, 12), 8);
+    keep(python, `/packages/${field(at, 100)}`, archive.subarray(start, end));
+    at = start + Math.ceil((end - start) / 512) * 512;
+  }
 }
 
 interface Disk {

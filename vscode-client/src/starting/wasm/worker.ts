@@ -29,11 +29,11 @@ async function start({ packed, cache }: Places): Promise<PyodideAPI> {
   const module = (name: string): Promise<unknown> => import(pathToFileURL(path.join(indexURL, name)).href);
   const { loadPyodide } = (await module("pyodide.mjs")) as typeof import("pyodide");
   const { default: createPyodideModule } = (await module("pyodide.asm.mjs")) as { default: Create };
-  const packages = await readFile(path.join(packed, "packages.zip"));
-  return startPython(loadPyodide, { indexURL, createPyodideModule, ...logTo(port) }, packages, memoryIn(cache, packages.toString("latin1", packages.length - 16)));
+  const packages = await readFile(path.join(packed, "packages.tar.gz"));
+  return startPython(loadPyodide, { indexURL, createPyodideModule, ...logTo(port) }, packages, memoryIn(cache, packages.subarray(-8).join("-")));
 }
 
-/** Memory in a file of a folder: the only one there, as it has modules of these packages, which their archive names at its end. */
+/** Memory in a file of a folder: the only one there, as it has modules of these packages, which the sums at the end of their archive tell. */
 export function memoryIn(folder: string, packages: string): Memory {
   const name = `pyodide-${packages}.memory`;
   const kept = path.join(folder, name);
