@@ -92,6 +92,41 @@ def test_a_comma_behind_a_record_hides_no_record_that_is_spread_over_lines() -> 
     assert "over several lines" in spread["message"]
 
 
+OURS, THEIRS = "<<<<<<< ours", ">>>>>>> theirs"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_merge_conflict_is_one_finding_without_what_follows(end: str) -> None:
+    first, second, third = trace(*(EXTRA % (each, each) for each in (1, 2, 3))).splitlines()
+    sides = [first, second, "=======", first, second.replace('"a2"', '"b"')]
+    lines = [OURS, *sides, THEIRS, third, OURS, third, "=======", third, THEIRS, ""]
+    options = ("--ignore", "undeclared-field", "--output-format", "json")
+    found = run("check", "-", *options, stdin=end.join(lines)).json
+    ends = ["up to line 7", "up to line 13"]
+    assert [each["message"].partition(" (")[2].rstrip(")") for each in found] == ends
+    assert [each["line"] for each in found] == [1, 9]
+    assert {each["message"].partition(":")[0] for each in found} == {"a merge conflict"}
+
+
+def test_a_pretty_printed_event_behind_another_is_one_finding_of_its_own() -> None:
+    first, second = trace(*(EXTRA % (each, each) for each in (1, 2))).splitlines()
+    text = first + json.dumps(json.loads(second), indent=2) + "\n"
+    glued, spread = run("check", "-", "--output-format", "json", stdin=text + text).json[:2]
+    assert (glued["line"], spread["line"]) == (1, 2)
+    assert "two objects on one line" in glued["message"]
+    assert spread["message"].endswith(f"on one line (up to line {text.count(chr(10))})")
+    severities = [each["severity"] for each in json.loads(_diagnostics(text))]
+    assert severities.count(Severity.ERROR) == text.count("\n")
+
+
+def test_all_that_is_wrong_with_a_line_is_said() -> None:
+    text = trace(EXTRA % (1, 1)).replace('"slice_slug"', '"sliceSlug"').replace('"ts"', '"at"')
+    out = run("check", "-", "--ignore", "undeclared-field", stdin=text).out
+    both = ["`ts` is missing: did you write it as `at`?", "did you write it as `sliceSlug`?"]
+    assert all(each in out for each in both)
+    assert "also on" not in out
+
+
 def _diagnostics(text: str) -> str:
     options = DiagnosticOptions("file:///t.jsonl", PositionEncoding.UTF16, 1000, lambda _: None)
     return DiagnosticMaker(Analysis(text), options).as_json()

@@ -197,7 +197,7 @@ undefined
   ],
   ^ spread-object: an object spread over several lines: a record must stand on one line
 <<<<<<< HEAD
-^^^^^^^^^^^^ merge-conflict: a merge conflict: choose one side and remove its markers
+^^^^^^^^^^^^ merge-conflict: a merge conflict: keep one side, or both, and remove its markers
 """
 
 

@@ -246,8 +246,7 @@ def _framed(report: Reported, style: _Style, columns: int | None) -> Iterator[st
     yield f"{gutter} | {style(carets, fg=_COLOURS[report.severity], bold=True)}"
     for fix in report.fixes[:1]:
         yield f"{gutter} = {'fix' if fix.level is Level.SAFE else 'suggestion'}: {fix.title}"
-    if report.places:
-        also = sorted({each.location.line for each in report.places})
+    if also := sorted({each.location.line for each in report.places} - {line}):
         yield f"{gutter} = also on {numbered_lines(also, 12)}"
 
 

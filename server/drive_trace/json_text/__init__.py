@@ -144,7 +144,7 @@ class ProblemKind(Enum):
     UNFINISHED = "unfinished: the line ends {what}", "Add `}`"
     """The line ends inside a string, before a value, or before a closing brace."""
     TEXT_AFTER = "{found} after the end of the object: a record is one object and nothing else"
-    MERGE_CONFLICT = "a merge conflict: choose one side and remove its markers"
+    MERGE_CONFLICT = "a merge conflict: keep one side, or both, and remove its markers"
     """A marker that a version control system left."""
     LEFT_OUT = "{found} stands for what was left out: write all of it"
     """``...`` in place of keys or values."""

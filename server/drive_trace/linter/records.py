@@ -147,6 +147,29 @@ def spread_objects(
     return found
 
 
+def kind_of(finding: Finding) -> ProblemKind | None:
+    """Why its record is not JSON, where that is what was found."""
+    problem = finding.diagnostic.problem if finding.diagnostic is not None else None
+    return problem.kind if problem is not None else None
+
+
+def first_lines(findings: Iterable[Finding], *, is_array: bool) -> Mapping[int, Line]:
+    """By the findings, in order, on the marks of a merge conflict, and on lines of an object that
+    is neither whole nor in an array: the line where that begins.
+    """
+    begins, last = dict[int, Line](), dict[ProblemKind | None, Finding]()
+    for each in findings:
+        kind, line = kind_of(each), each.line
+        goes_on = kind in last and not line.text.lstrip().startswith(("<", "{"))
+        if kind is ProblemKind.SPREAD_OBJECT and each.last is None and not is_array:
+            goes_on = goes_on and last[kind].line.order == line.order - 1
+        elif kind is not ProblemKind.MERGE_CONFLICT:
+            continue
+        begins[id(each)] = begins[id(last[kind])] if goes_on else line
+        last[kind] = each
+    return begins
+
+
 def join(finding: Finding, trace: Sequence[Line]) -> Fix | None:
     """Puts the object that begins on a line on one line, if the lines below complete it."""
     first, last = finding.line, finding.last

@@ -14,6 +14,7 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from drive_trace.json_text import ProblemKind, as_json
+from drive_trace.linter.records import first_lines, kind_of
 from drive_trace.linter.rule import Finding, Related
 from drive_trace.linter.settings import Severity
 from drive_trace.stopping import cached_property
@@ -111,8 +112,10 @@ that is, or stands between the lines of the finding, or right above them.
 """
 _NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatch": "merged"}
 """By what misses a line that has no id of its own: a word that stands on that line."""
-_AROUND = {ProblemKind.FENCE, ProblemKind.ARRAY, ProblemKind.MERGE_CONFLICT}
+_AROUND = {ProblemKind.FENCE, ProblemKind.ARRAY}
 """Lines of one slip: what is around records."""
+_MOST_SAID = 3
+"""Of one line, so many messages are told as one."""
 _WORD = re.compile(r"[\w./-]+")
 _APART = bytes(each if _WORD.match(chr(each)) else ord(" ") for each in range(128)).ljust(256)
 
@@ -215,9 +218,10 @@ def tell(
         for each in found
         if each.diagnostic is not None
     )
+    begins = first_lines(found, is_array=is_array)
     # What is told as one is told by the most severe.
     for each in sorted(found, key=severity_of):
-        key = _key(each, index.slips, is_array=is_array)
+        key = begins.get(id(each)) or _key(each, index.slips, is_array=is_array)
         if key != id(each) and id(each) not in cause_of:
             head = first.setdefault(key, each)
             if head is not each:
@@ -232,7 +236,7 @@ def tell(
     for each in found:
         if id(each) not in cause_of and id(each) not in summed:
             told = Told(each, places.get(id(each), ()), follows.get(id(each), ()))
-            yield _worded(told, index)
+            yield _worded(told, index, is_over_lines=id(each) in begins)
 
 
 def _consequences(
@@ -249,6 +253,9 @@ def _consequences(
     cause_of: dict[int, Finding] = {}
     causes = cache(lambda of: _Causes(by_rule[of]))
     note = partial(_note, cause_of, severity_of)
+    marks = [each for each in found if kind_of(each) is ProblemKind.MERGE_CONFLICT]
+    if marks:
+        note((each for each in found if each.diagnostic is None), _Causes(marks).within)
     for (code, run_id), some in by_rule.items():
         for table, look in _LOOKS:
             for cause in table.get(code, ()):
@@ -295,9 +302,7 @@ def _marked(finding: Finding) -> str:
 
 def _ends_array(finding: Finding) -> bool:
     """Whether a bracket behind a record is all that is wrong."""
-    problem = finding.diagnostic.problem if finding.diagnostic is not None else None
-    is_after = problem is not None and problem.kind is ProblemKind.TEXT_AFTER
-    return is_after and _marked(finding) == "]"
+    return kind_of(finding) is ProblemKind.TEXT_AFTER and _marked(finding) == "]"
 
 
 def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = False) -> Hashable:
@@ -338,7 +343,7 @@ def _slip(finding: Finding, kind: ProblemKind, *, is_array: bool) -> ProblemKind
     return kind if kind in _AROUND or is_text or is_comma else None
 
 
-def _worded(told: Told, index: Index) -> Told:
+def _worded(told: Told, index: Index, *, is_over_lines: bool) -> Told:
     """With what follows on its line beside what explains it, and in the words for all places."""
     first, places, follows = told
     if follows:
@@ -359,7 +364,13 @@ def _worded(told: Told, index: Index) -> Told:
         ways = [f"{words[each]:,} {each}" if len(words) > 1 else f"all {each}" for each in words]
         what = f"{rule.sums}{', ' * bool(ways)}{listed(ways)}"
         parts = (f"{count:,}{of} {what}: ", *message, more)
-        if not rule.sums:
+        if is_over_lines:
+            parts = (*message, " (up to line ", places[-1].line, ")")
+        elif rule.sums_by == "line" and places[-1].line is first.line:
+            said = [str(each.message) for each in (first, *places)]
+            said[_MOST_SAID:] = [f"and {count - _MOST_SAID:,} more"] * (count > _MOST_SAID)
+            parts = ("; ".join(said),)
+        elif not rule.sums:
             parts = (*message, more, f" ({count:,}{of})" * bool(of))
         first = first._replace(message=parts)
     return Told(first, places, follows)

@@ -16,6 +16,10 @@ safe; a bracket that stands alone by a suggestion. Where a run is graded, a pers
 as a grade before a rejected line is stale. Around a file that is one array, all brackets and commas
 are one finding, and safe to remove.
 
+The marks of a merge conflict are one finding, and what the lines of both sides would seem to do
+wrong to each other is not told beside it: whoever resolves it knows what happened. So are the lines
+of an object that has no beginning, or no end.
+
 Every whole record of a line is lifted out of it, by a suggestion: what is around it goes where it
 says nothing (quotes, brackets, a bullet, the number of the line, a time and a level of a log), and
 gets a line of its own where it may say something, as a record that was torn does. It is safe where
@@ -88,7 +92,7 @@ EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
 """
 
 from drive_trace.linter.edits import Fixes
-from drive_trace.linter.records import AROUND, join, remove_around, repairs
+from drive_trace.linter.records import AROUND, join, kind_of, remove_around, repairs
 from drive_trace.linter.rule import Finding, Findings, LineDiagnostic, Rule, Severity, WholeTrace
 
 
@@ -97,8 +101,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 
 
 def _around(finding: Finding, trace: WholeTrace) -> Fixes:
-    problem = finding.cause.problem
-    if problem is not None and problem.kind in AROUND:
+    if kind_of(finding) in AROUND:
         yield remove_around(finding, trace)
     fix = join(finding, trace.lines)
     if fix is not None:

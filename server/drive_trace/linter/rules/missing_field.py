@@ -349,6 +349,6 @@ RULE = rule.Rule(
     _check,
     fixes=_fixes,
     fixes_around=_renames,
-    sums="mistakes in keys",
+    sums="",
     sums_by="line",
 )
