@@ -25,7 +25,6 @@ NAMELESS = {
     "a run in a list": WORK.replace('"project_run_id":"run-1"', '"project_run_id":["run-1"]'),
     "an array": f"[{WORK.strip()}]\n",
     "wrapped": f'{{"event":{WORK.strip()}}}\n',
-    "a mark of a merge": ">>>>>>> theirs\n",
 }
 
 

@@ -109,6 +109,8 @@ CASES: dict[str, tuple[Any, ...]] = {
         stale("2 events and 1 rejected line"),
         [PASSED, work(), work(), work(round_number="two")],
     ),
+    "a merge conflict below": ("a merge conflict", [PASSED, "<<<<<<< a", "=======", ">>>>>>> b"]),
+    "a merge conflict above": ("a merge conflict", ["<<<<<<< a", "=======", ">>>>>>> b", PASSED]),
     "a rejected line above": (None, [work(round_number="two"), PASSED]),
     "an unknown event below": (stale("1 unknown event"), [PASSED, event("round-begun")]),
     "an unknown event above": (None, [event("round-begun"), PASSED]),

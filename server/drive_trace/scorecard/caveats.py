@@ -170,6 +170,7 @@ class CaveatCode(StrEnum):
     UNRECORDED_CHANGE = "unrecorded-change"
     PARTIAL_COVERAGE = "partial-coverage"
     REWRITTEN_HISTORY = "rewritten-history"
+    MERGE_CONFLICT = "merge-conflict"
 
 
 ALWAYS_QUALIFY = {
@@ -178,6 +179,7 @@ ALWAYS_QUALIFY = {
     CaveatCode.JUDGE_NOT_AS_ASKED,
     CaveatCode.STALE_REPORT,
     CaveatCode.CONTRADICTED_BY_GATE,
+    CaveatCode.MERGE_CONFLICT,
 }
 """These could overturn the verdict, wherever they are found; ``docs/caveats.md`` says when others
 could.

@@ -8,6 +8,7 @@ from itertools import chain, compress, count
 from operator import attrgetter, ne
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from drive_trace.json_text import ProblemKind
 from drive_trace.stopping import cached_property, unless_stopped
 from drive_trace.text.spans import BrokenText
 from drive_trace.trace import line as trace_line
@@ -282,16 +283,17 @@ class Index:
         return in_order(line for line in odd if line.is_rejected and line.event_name in FEEDS)
 
     @cached_property
-    def strays(self) -> tuple[LineSet, LineSet]:
+    def strays(self) -> tuple[LineSet, LineSet, LineSet]:
         """The rejected lines of no run that has a valid event here: each may be of any, as the id
         that one names may be bent. First those that hold a feed's name or all its fields, then the
-        others.
+        others, but for the marks of merge conflicts, which are the last.
         """
         lines = (lines for run_id, lines in self.rejected.items() if run_id not in self.runs)
-        found = LineSet(), LineSet()
+        found = LineSet(), LineSet(), LineSet()
         for line in unless_stopped(merge(*lines, key=_order)):
             feed = trace_line.feed_named(line.text) or trace_line.feed_with_fields(line.text)
-            found[not feed].append(line)
+            kinds = [each.problem.kind for each in line.diagnostics if each.problem is not None]
+            found[2 if ProblemKind.MERGE_CONFLICT in kinds else not feed].append(line)
         return found
 
     @cached_property
