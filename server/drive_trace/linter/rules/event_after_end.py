@@ -6,13 +6,15 @@ duration is too short. To go on with a dispatch, start a new one and name the ol
 `parent_dispatch_id`.
 
 Where a dispatch or round ends before it starts, its end is marked: most often it names the wrong
-one, and what was going on there lacks its end, or has that of the other.
+one, and what was going on there lacks its end, or has that of the other. Where more of it stands
+above, its start is marked, in the same way.
 
 A second start or end speaks for itself (`repeated-start`, `repeated-end`), and what stands before
 the second end is not reported: the first one was too early. After one end, at most
 16 lines of each event are marked.
 
-**Fix.** For an end before its start, what was started last and going on there, as a suggestion.
+**Fix.** For an end before its start, or that start, what was started last and is going on at the
+end, as a suggestion.
 Else none: nothing that was recorded is wrong by itself.
 
 Examples:
@@ -33,6 +35,21 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
 EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+--- Two starts whose ids were swapped.
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+… ends on line 3, above its start: is this the    ^^^^
+EVENT{"event_type":"brief-issued","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
+=>
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+EVENT{"event_type":"brief-issued","dispatch_id":"D2"}
+EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
 --- The last round may end with its dispatch, whichever is written first.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
 EVENT{"event_type":"round-start","dispatch_id":"D1"}
@@ -65,14 +82,18 @@ def _check(run: Run) -> Findings:
 
 
 def _before_start(course: Course, end: Line, start: Line) -> Finding:
-    """The finding on an end above the start: another dispatch or round was going on there."""
+    """The finding on an end above the start: another dispatch or round was going on there. Where
+    more of it stands above the end, the start is off.
+    """
     run, of = course.run, course.of
-    meant = going_on(run, of, end)
-    asked = f": is this the end of {shown(meant)}?" if meant is not None else ""
-    message = (f"this {of.entity} starts on line ", start, f", below its end{asked}")
-    ends = run.of(of.closer, of.field, meant)[:1]
-    others = [(each, of.field, "the other one ends here") for each in ends]
-    found = course.finding(RULE, end, message, (start, of.field, "it starts here"), *others)
+    is_end, meant = course.lines[0] is end, going_on(run, of, end)
+    line, other, name = (end, start, of.closer) if is_end else (start, end, of.opener)
+    which, said, way = ("end", "starts", "below") if is_end else ("start", "ends", "above")
+    asked = f": is this the {which} of {shown(meant)}?" if meant is not None else ""
+    message = (f"this {of.entity} {said} on line ", other, f", {way} its {which}{asked}")
+    others = [(each, of.field, f"the other {which}") for each in run.of(name, of.field, meant)[:1]]
+    here = (other, of.field, f"it {said} here")
+    found = course.finding(RULE, line, message, here, *others)
     return found._replace(expected=meant)
 
 
