@@ -316,3 +316,16 @@ def test_however_many_findings_an_editor_shows_each_is_made_once() -> None:
     made = [found.of(line) for line in lines]
     assert len(made) == 3_000
     assert all(found.of(line) is each for line, each in zip(lines, made, strict=True))
+
+
+@pytest.mark.parametrize(("early", "late", "blamed"), [(1, 10, [1]), (1, 2, [2, 3])])
+def test_a_clock_that_was_not_set_is_blamed_where_far_more_events_are_later(
+    early: int, late: int, blamed: list[int]
+) -> None:
+    years = [2020] * early + [2030] * late
+    lines = [
+        f'EVENT{{"event_type":"slice-started","ts":"{each}-05-28T14:00:00Z"}}' for each in years
+    ]
+    found = Analysis(trace(*lines)).findings()
+    wrong = [each.line.order + 1 for each in found if each.rule.code == "implausible-time"]
+    assert wrong == blamed

@@ -2,8 +2,9 @@
 
 A `ts` before 2020 or after 2049 comes from a clock that was not set, as 1970 does, from seconds
 that were taken for milliseconds, or was made up. So does one whose year is two or more away from
-that of the middle event of its run. Years that are ten or more after the first one are wrong
-however many events have them: no run takes so long, and an event does not know the future.
+that of the middle event of its run. Years that are ten or more after the first one are wrong, also
+where most events have them: no run takes so long, and an event does not know the future. Where ten
+times as many have them, the earlier ones are wrong: a clock was not set.
 Durations that are measured from a wrong year, and what is the latest by it, are not to be trusted.
 
 That the times of the run go back there is not said as well.
@@ -36,6 +37,8 @@ from drive_trace.trace.line import TS
 from drive_trace.vocabulary import Form
 
 _FIRST, _END, _DECADE = "2020", "2050", 10
+_FAR_MORE = 10
+"""So many times as many events outweigh earlier ones."""
 
 
 def _check(run: Run) -> Findings:
@@ -44,7 +47,9 @@ def _check(run: Run) -> Findings:
         return  # as nearly all
     years = [int(ts[:4]) for ts in stamps if _FIRST <= ts < _END and ts in Form.TIMESTAMP]
     # No clock is ahead of its time on the first events alone.
-    years = [year for year in years if year < years[0] + _DECADE]
+    early = [year for year in years if year < years[0] + _DECADE]
+    late = years[len(early) :]
+    years = late if len(late) >= len(early) * _FAR_MORE else early
     for line in run.lines:
         ts = line.text_fact("ts")
         if ts not in Form.TIMESTAMP:
