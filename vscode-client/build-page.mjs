@@ -27,7 +27,7 @@ copyFileSync(join(here, "page.css"), join(folder, "page.css"));
 await build({ ...common, entryPoints: ["page.ts", "worker.ts"].map((each) => join(here, each)), outdir: folder, format: "esm" });
 
 // Python's memory once it is ready: to make it so takes two thirds of a start.
-const python = await loadPyodide({ _makeSnapshot: true });
+const python = await loadPyodide({ indexURL: join(folder, "pyodide"), _makeSnapshot: true });
 writeFileSync(join(folder, "memory.gz"), gzipSync(python.makeMemorySnapshot(), { level: 9 }));
 
 // The documents that are shown have a style and a script of their own: by their hashes, no others.

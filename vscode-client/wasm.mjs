@@ -27,11 +27,11 @@ for (const [there, here] of [["/from", packages], ["/pyodide", pyodide], ["/to",
 }
 // Only `compare --cases`, suites and the Python API import pydantic: they say that they need Python.
 const licences = python.runPython(`
-import gzip, io, py_compile, re, sys, tarfile, zipfile
+import gzip, io, py_compile, re, sys, tarfile, zipfile, zlib
 from pathlib import Path
 
 LEFT_OUT = {"pydantic", "pydantic_core", "annotated_types", "typing_inspection", "bin", "__pycache__"}
-UNUSED = set("_pyrepl bdb doctest mailbox multiprocessing pdb pydoc unittest xmlrpc".split())
+UNUSED = {"doctest", "mailbox", "multiprocessing", "pydoc", "unittest", "xmlrpc"}
 UNCHECKED = py_compile.PycInvalidationMode.UNCHECKED_HASH
 licences = []
 
@@ -62,8 +62,9 @@ with (
     gzip.GzipFile("", "wb", 9, out, mtime=0) as archive,
     tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as file,
 ):
-    # The archive's sums, by which kept memories are called, tell also Python and Pyodide.
-    put(file, "versions", f"{sys.version} {pyodide_version}".encode())
+    # The sums of the archive, by which kept memories are called, tell also what these came from.
+    library = zlib.crc32(Path("/to/pyodide/python_stdlib.zip").read_bytes())
+    put(file, "versions", f"{sys.version} {pyodide_version} {library}".encode())
     for base in map(Path, ("/from/own", "/from/packages")):
         for path in sorted(base.rglob("*")):
             inner = path.relative_to(base)
