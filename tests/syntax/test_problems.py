@@ -169,6 +169,10 @@ BROKEN_LINES = r"""
  ^ unexpected: unexpected `{`: a key in double quotes is expected here
 undefined
 ^^^^^^^^^ unexpected: unexpected `undefined`: an object `{…}` is expected here
++ {"a":1}
+^ unexpected: unexpected `+`: an object `{…}` is expected here
+12: {"a":1}
+^^ unexpected: unexpected `12`: an object `{…}` is expected here
 {"a"="b","c" => 1}
     ^ wrong-colon: `=` is not JSON: a colon stands between a key and its value
 {"a"：1}

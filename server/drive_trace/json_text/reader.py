@@ -27,6 +27,7 @@ may cost a second at the most.
 """
 _MOST_PROBLEMS = 3
 _KEY = "a key in double quotes"
+_OBJECT = "an object `{…}`"
 _LOST = {
     ProblemKind.MISSING_QUOTE,
     ProblemKind.MISSING_BRACKET,
@@ -214,8 +215,11 @@ class _Reader:
         comma = self.text[at] == "," and self.root_comma is None
         if comma or (self.text[at] == "{" and self.root and self.root.kind is NodeKind.OBJECT):
             return False
-        rest = Span(at, len(self.text.rstrip(json_text.WHITESPACE)))
-        self.report.add(ProblemKind.TEXT_AFTER, rest)
+        if self.root is None or self.root.kind is NodeKind.OBJECT:
+            rest = Span(at, len(self.text.rstrip(json_text.WHITESPACE)))
+            self.report.add(ProblemKind.TEXT_AFTER, rest)
+        else:  # as the number of a line
+            self._unexpected(self.root.span, _OBJECT)
         self.root_comma = None
         return True
 
@@ -408,8 +412,10 @@ class _Reader:
             self._attach(self._value(token))
             return
         span = Span(token.span.start, len(self.text.rstrip(json_text.WHITESPACE)))
-        self._unexpected(span, "an object `{…}`")
-        self._attach(Node(NodeKind.BROKEN, span, self.text[span.start : span.end]))
+        text = self.text[span.start : span.end]
+        before = _RECORD_START.split(text, maxsplit=1)[0].rstrip(json_text.WHITESPACE)
+        self._unexpected(Span(span.start, span.start + len(before)), _OBJECT)
+        self._attach(Node(NodeKind.BROKEN, span, text))
         self.tokens.at = len(self.text)
 
     def _text_of(self, token: Token) -> str:

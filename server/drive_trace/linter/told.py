@@ -254,8 +254,7 @@ def _consequences(
     causes = cache(lambda of: _Causes(by_rule[of]))
     note = partial(_note, cause_of, severity_of)
     marks = [each for each in found if kind_of(each) is ProblemKind.MERGE_CONFLICT]
-    if marks:
-        note((each for each in found if each.diagnostic is None), _Causes(marks).within)
+    note((each for each in found if marks and each.diagnostic is None), _Causes(marks).within)
     for (code, run_id), some in by_rule.items():
         for table, look in _LOOKS:
             for cause in table.get(code, ()):

@@ -31,8 +31,7 @@ def caveats_of_lines(run: RunLines) -> Iterator[Caveat]:
         yield from _of_stale(run)
         yield from _of_contradicting(run, run.correctness)
     for file, part in enumerate(run.parts):
-        own = _of_uncounted(run, file), _of_order(part, run.correctness), _of_merge(run, file)
-        for caveat in chain(*own):
+        for caveat in chain(_of_uncounted(run, file), _of_order(part, run.correctness)):
             yield caveat._replace(path=part.path) if len(run.parts) > 1 else caveat
     yield from _of_copies(run)
     yield from _of_conflicts(run)
@@ -275,6 +274,10 @@ def _of_uncounted(run: RunLines, file: int) -> Iterator[Caveat]:
         is_after = any(run.is_after(file, each.line, each.ts, grades=True) for each in found)
         places = [LineRef(part.path, each.line) for each in found]
         yield make_caveat(code, phrase, holds=holds or is_after, lines=places)
+    for mark in run.files[file].index.strays[2][:1]:
+        line = mark.order + 1
+        places, why = [LineRef(part.path, line)], f" from line {line} on: resolve it"
+        yield make_caveat(CaveatCode.MERGE_CONFLICT, "a merge conflict", why, lines=places)
 
 
 def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[Uncounted]) -> Iterator[Caveat]:
@@ -296,14 +299,6 @@ def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[Uncounted]) -
             lines = [LineRef(each.path, each.line) for each in found[: caveats.MOST_STRAYS]]
             more, path = f": not counted, as in line {lines[0].line} of", lines[0].path
             yield make_caveat(code, short, more, holds=True, lines=lines, others=(path,))
-
-
-def _of_merge(run: RunLines, file: int) -> Iterator[Caveat]:
-    """That nobody has decided what of a file counts."""
-    for mark in run.files[file].index.strays[2][:1]:
-        line = LineRef(run.parts[file].path, mark.order + 1)
-        short, more = "a merge conflict", f" from line {line.line} on: resolve it"
-        yield make_caveat(CaveatCode.MERGE_CONFLICT, short, more, lines=[line])
 
 
 def _of_copies(run: RunLines) -> Iterator[Caveat]:

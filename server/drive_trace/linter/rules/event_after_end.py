@@ -92,8 +92,7 @@ def _before_start(course: Course, end: Line, start: Line) -> Finding:
     asked = f": is this the {which} of {shown(meant)}?" if meant is not None else ""
     message = (f"this {of.entity} {said} on line ", other, f", {way} its {which}{asked}")
     others = [(each, of.field, f"the other {which}") for each in run.of(name, of.field, meant)[:1]]
-    here = (other, of.field, f"it {said} here")
-    found = course.finding(RULE, line, message, here, *others)
+    found = course.finding(RULE, line, message, (other, of.field, f"it {said} here"), *others)
     return found._replace(expected=meant)
 
 
