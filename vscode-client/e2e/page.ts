@@ -182,6 +182,7 @@ async function checkDrops(browser: Browser, host: Host, folder: string): Promise
   await writeFile(path.join(dropped, "picture.png"), "no trace");
   await page.locator("#folder").setInputFiles(path.join(folder, "dropped"));
   await page.locator("#drops button[aria-pressed]", { hasText: "dropped: CORRECT" }).waitFor(ready);
+  await page.frameLocator("iframe[title=Report]").getByRole("heading", { name: "Timeline" }).first().waitFor(ready);
   await page.screenshot({ path: path.join(screenshots, "folder-dark.png"), fullPage: true });
   assert.match(await page.getByRole("status").innerText(), /Left out, as no trace has such a name: dropped\/projects\/shop\/picture\.png/);
   assert.deepEqual(await violations(page, contrast), []);
