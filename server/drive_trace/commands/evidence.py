@@ -35,7 +35,7 @@ _DIFF = (
 )
 
 
-def read_case(path: str) -> prompts.JudgedCase:
+def read_case(path: str | Path) -> prompts.JudgedCase:
     """An acceptance set: a file, or the folder of a case with ``acceptance.md`` in it. Ends the
     command if one cannot be read, or it is empty. Without any key of ours.
     """

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from drive_trace.commands import evidence, terminal
 from drive_trace.comparison.comparability import Reason
 from drive_trace.comparison.runs import ComparedRun, RunManifest, Side, dead_run
-from drive_trace.grading.prompts import JudgedCase
 from drive_trace.storage.suites import SuiteFile
 from drive_trace.text.wording import first_of, listed, plural, writable
 from drive_trace.trace.times import sortable
@@ -59,7 +58,7 @@ def states(file: SuiteFile, side: Side, look: int) -> Iterator[PlannedRun]:
     acceptance = dict[str, str]()
     for case in file.suite.cases if file.suite.judge else ():
         with suppress(terminal.Ended):  # then nothing is known to be judged by it
-            acceptance[case] = case_of(file, case).hash
+            acceptance[case] = evidence.read_case(acceptance_of(file, case)).hash
     for trace, said in planned.items():
         runs = held.get(trace) or [dead_run(trace, said, None, "no trace of its own")]
         why = ""
@@ -76,11 +75,6 @@ def states(file: SuiteFile, side: Side, look: int) -> Iterator[PlannedRun]:
 def acceptance_of(file: SuiteFile, case: str) -> Path:
     """Where the acceptance criteria of a case are."""
     return file.path.parent / (file.suite.cases[case].acceptance or f"cases/{case}")
-
-
-def case_of(file: SuiteFile, case: str) -> JudgedCase:
-    """A case as a judge is shown it. Ends the command if it cannot be read."""
-    return evidence.read_case(str(acceptance_of(file, case)))
 
 
 def _lacks(

@@ -11,10 +11,10 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from drive_trace.commands import options, reading
+from drive_trace.commands import evidence, options, reading
 from drive_trace.commands.gate import gate
 from drive_trace.commands.judge import JudgeRefused, judge
-from drive_trace.commands.planned import GATED, INTENT, PlannedRun, acceptance_of, case_of, states
+from drive_trace.commands.planned import GATED, INTENT, PlannedRun, acceptance_of, states
 from drive_trace.commands.terminal import EXIT_UNUSABLE, Ended, notify
 from drive_trace.storage import compared_sides, files, finding
 from drive_trace.storage.suites import SIDES, SuiteFile
@@ -144,7 +144,7 @@ def _check_cases(file: SuiteFile) -> None:
     """End the command if the acceptance criteria that a judge needs cannot be read."""
     for case in file.suite.cases if file.suite.judge else ():
         try:
-            case_of(file, case)
+            evidence.read_case(acceptance_of(file, case))
         except Ended as error:
             raise Ended(EXIT_UNUSABLE, f"{file.path}: [cases.{case}]: {error.message}") from error
 

@@ -41,14 +41,13 @@ _PATIENCE = 0.3
 
 
 class Progress:
-    """The progress of some work, which goes on whether or not the client shows it."""
+    """The progress of reading all traces, which goes on whether or not the client shows it."""
 
-    def __init__(self, protocol: TraceProtocol, title: str) -> None:
+    def __init__(self, protocol: TraceProtocol) -> None:
         self.token = str(uuid.uuid4())
         self.is_cancelled = False
         """Whether the user wants no more of the work."""
         self._protocol = protocol
-        self._title = title
         self._is_shown = False
         self._is_over = False
 
@@ -73,8 +72,8 @@ class Progress:
         created = await self._protocol.request(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params)
         if created is not None and not self._is_over:
             self._is_shown = True
-            begin = {"kind": "begin", "title": self._title, "cancellable": True, "percentage": 0}
-            self._notify(begin)
+            title = "Reading the workspace's traces"
+            self._notify({"kind": "begin", "title": title, "cancellable": True, "percentage": 0})
 
     def _notify(self, value: dict[str, object]) -> None:
         if self._is_shown:
@@ -219,7 +218,7 @@ class Following:
 
     def _read_all(self, opened: str | None) -> None:
         """Begin the first reading."""
-        self._first = Progress(self._protocol, "Reading the workspace's traces")
+        self._first = Progress(self._protocol)
         self._look(self._first, opened)
 
     def _look(
