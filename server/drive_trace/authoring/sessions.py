@@ -9,11 +9,11 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from drive_trace.authoring import emitting, transcripts, usage_shapes
 from drive_trace.authoring.usage import ID, values
+from drive_trace.text.hashes import sha256_of
 from drive_trace.text.wording import plural, shown, writable
 from drive_trace.trace.times import milliseconds_between, sortable
 
@@ -231,7 +231,7 @@ def _begun(dispatch: Dispatch, id_: str) -> Iterator[LoggedEvent]:
 
 def _brief(ts: str, lines: tuple[int, ...], text: object) -> _Moment:
     data = (text if isinstance(text, str) else "").encode("utf-8", "replace")
-    return _Moment(ts, lines, sha256(data).hexdigest(), len(data))
+    return _Moment(ts, lines, sha256_of(data), len(data))
 
 
 def _ts(value: object) -> str | None:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from drive_trace.json_text import STRICT
+from drive_trace.text.hashes import sha256_of
 from drive_trace.text.shipped import shipped
 from drive_trace.text.wording import listed, plural, printable, shown, writable
 
@@ -52,7 +52,7 @@ INTENT_SCHEMA = {
 
 def hash_of(text: str) -> str:
     """SHA-256, as lowercase hexadecimal digits."""
-    return sha256(text.encode("utf-8", "replace")).hexdigest()
+    return sha256_of(text.encode("utf-8", "replace"))
 
 
 RUBRIC_HASH = hash_of(_TASK + _ANSWER)

@@ -13,7 +13,6 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from shlex import quote
 from typing import TypeVar
@@ -27,6 +26,7 @@ from drive_trace.json_text import from_json
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage import emitting, files, recording
 from drive_trace.storage.session_logs import log_lines, logs_of
+from drive_trace.text.hashes import sha256_of
 from drive_trace.text.wording import shown
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Scope, scope_at
@@ -69,7 +69,7 @@ def record_brief(session: HookedSession) -> None:
             match from_json(line):  # a tool's result is no text
                 case {"type": "user", "message": {"content": str(text)}, **more}:
                     prompt = prompt if more.get("isMeta") else text.encode("utf-8", "replace")
-    facts = {_BRIEF.length: len(prompt), str(_BRIEF.sha256): sha256(prompt).hexdigest()}
+    facts = {_BRIEF.length: len(prompt), str(_BRIEF.sha256): sha256_of(prompt)}
 
     def wanted(scope: Scope) -> Iterator[Wanted]:
         dispatch = _dispatches_of(scope, session, _text(session, "agent_id"))[-1]

@@ -11,6 +11,7 @@ from drive_trace import vocabulary
 from drive_trace.json_text import WHITESPACE, as_json
 from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
 from drive_trace.text import codec, spans
+from drive_trace.text.hashes import sha256_of
 from drive_trace.text.wording import shown
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path, name_of, run_of
@@ -63,11 +64,10 @@ def new_event_id(finding: Finding) -> Fix:
     """The fix that gives the event of a finding an id of its own: the same one each time that it is
     asked for, and another one for each line.
     """
-    import hashlib  # noqa: PLC0415 - these two take long to load, and are seldom needed
-    from uuid import UUID  # noqa: PLC0415
+    from uuid import UUID  # noqa: PLC0415 - takes long to load, and is seldom needed
 
     text = f"{finding.line.order} {finding.line.text}".encode("utf-8", "surrogatepass")
-    new = UUID(bytes=hashlib.sha256(text).digest()[:16], version=4)
+    new = UUID(sha256_of(text)[:32], version=4)
     edit = replace_value(finding.line, ("event_id",), as_json(str(new)))
     return Fix("Give the event a new UUID", Level.BY_HAND, (edit,))
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from drive_trace.text.hashes import sha256_of
+
 if TYPE_CHECKING:  # whoever reads a configuration may do without rules
     from drive_trace.linter.rule import Rule
 
@@ -72,7 +74,5 @@ DEFAULTS = RuleSettings()
 
 def fingerprint(code: str, text: str) -> str:
     """What a baseline knows a finding by: its rule and the text of its line, not its number."""
-    import hashlib  # noqa: PLC0415 - loads OpenSSL, which takes long, and is seldom needed
-
     data = f"{code}\0{text.rstrip(chr(13))}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(data).hexdigest()[:32]
+    return sha256_of(data)[:32]

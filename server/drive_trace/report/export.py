@@ -8,12 +8,12 @@ records.
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from drive_trace.report.contents import FullReport
 from drive_trace.scorecard.dispatches import Event, Named, named_by
 from drive_trace.scorecard.run_score import STANDINGS, RunScore
+from drive_trace.text.hashes import sha256_of
 from drive_trace.text.wording import in_json
 from drive_trace.trace.times import epoch_milliseconds
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE, EVENTS, TOKEN_FIELDS, Entity, types
@@ -151,7 +151,7 @@ def _key(entity: Entity, fields: tuple[str, ...], event: Event) -> Key | None:
 
 
 def _digest(*names: str) -> str:
-    return sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return sha256_of("\0".join(names).encode("utf-8", "surrogatepass"))[:16]
 
 
 def _moments(events: Sequence[Event]) -> dict[int, int]:
@@ -222,7 +222,7 @@ def _otlp_spans(
     run: RunScore, events: Sequence[Event], report: FullReport
 ) -> list[dict[str, object]]:
     spans = _Spans(run.run_id, events).found
-    trace = sha256(run.run_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    trace = sha256_of(run.run_id.encode("utf-8", "surrogatepass"))[:32]
     dispatches = {
         each.values().get("dispatch_id"): each.span_id for each in spans if each.kind == "dispatch"
     }

@@ -5,7 +5,6 @@ comment on GitHub or as a page of one run.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from itertools import islice
 
 from drive_trace.report import contents
@@ -25,6 +24,7 @@ from drive_trace.scorecard.dispatches import DispatchSpan, Event
 from drive_trace.scorecard.outline import grading, outline
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, cause
 from drive_trace.text import document as doc
+from drive_trace.text.hashes import blake2b
 from drive_trace.text.wording import LONGEST, compact, exact_duration, numbered_lines, short_time
 
 _NUMBERED = re.compile(r"(?:(?<=\bline )|(?<=\blines )|(?<=\d, )|(?<=\d and ))(\d+)(?!\d| more)")

@@ -11,6 +11,7 @@ from typing import cast
 from drive_trace.scorecard import caveats
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
 from drive_trace.stopping import cached_property, unless_stopped
+from drive_trace.text.hashes import blake2b
 from drive_trace.trace.index import Index, identity_of
 from drive_trace.trace.joined import SpreadRun
 from drive_trace.trace.line import FlaggedLine, Line
@@ -181,8 +182,6 @@ def event_hashes(index: Index) -> Mapping[str, bytes]:
 
 
 def _hashes(lines: Iterable[Line]) -> bytes:
-    from drive_trace.text.hashes import blake2b  # noqa: PLC0415 - seldom needed
-
     told = ["\0".join(identity_of(each)).encode("utf-8", "surrogatepass") for each in lines]
     digests = [blake2b(each, digest_size=HASH).digest() for each in told]
     return array("Q", sorted(array("Q", b"".join(digests)))).tobytes()

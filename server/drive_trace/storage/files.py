@@ -19,6 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX
+from drive_trace.text.hashes import blake2b
 from drive_trace.text.spans import decode
 
 if TYPE_CHECKING:
@@ -166,8 +167,6 @@ def config_folder() -> Path:
 
 def digest_of(*parts: bytes) -> bytes:
     """Of bytes, each with its length."""
-    from drive_trace.text.hashes import blake2b  # noqa: PLC0415 - most commands need no digest
-
     made = blake2b(digest_size=DIGEST)
     for part in parts:
         made.update(len(part).to_bytes(8, "big"))

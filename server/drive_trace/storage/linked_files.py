@@ -16,6 +16,7 @@ from pathlib import Path
 
 from drive_trace.storage.files import cache_folder, read_regular
 from drive_trace.storage.replace import write_whole
+from drive_trace.text.hashes import sha256_of
 
 _MOST_NAMES = 10_000
 """The most names that are looked for. No project has as many specs and plans."""
@@ -80,10 +81,8 @@ _LARGEST = 16 * 1024 * 1024
 
 def length_and_sha256(file: Path) -> tuple[int, str]:
     """Length in bytes and sha256 in hexadecimal. Raises OSError, also where it is too large."""
-    from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, which takes long
-
     data = read_regular(file, _LARGEST)
-    return len(data), sha256(data).hexdigest()
+    return len(data), sha256_of(data)
 
 
 # Texts to read
@@ -153,9 +152,7 @@ def write_run_page(uri: str, run_id: str, text: str) -> Path:
 
     The name is a digest: nothing from a trace becomes part of a path. Nobody else reads the folder.
     """
-    from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, which takes long
-
-    digest = sha256(f"{uri}\n{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    digest = sha256_of(f"{uri}\n{run_id}".encode("utf-8", "surrogatepass"))[:16]
     path = cache_folder() / "runs" / f"run-{digest}.md"
     data = text.encode("utf-8", "backslashreplace")
     path.parent.mkdir(parents=True, exist_ok=True)

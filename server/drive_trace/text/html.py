@@ -8,7 +8,6 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from hashlib import sha256
 from html import escape
 from typing import TypeAlias
 from urllib.parse import quote
@@ -16,6 +15,7 @@ from zlib import compress
 
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
+from drive_trace.text.hashes import sha256_of
 from drive_trace.text.wording import plain, visible
 
 _PLAIN = r"[A-Za-z0-9 .,;()/#%_+=·✓↻✗-]"
@@ -74,7 +74,7 @@ def document(css: str, script: str, title: str, *body: Html) -> Html:
 
 
 def _digest(code: str) -> str:
-    return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
+    return f"'sha256-{b64encode(bytes.fromhex(sha256_of(code.encode()))).decode()}'"
 
 
 def _element(name: str, content: Iterable[Content], attributes: dict[str, Attribute]) -> Html:

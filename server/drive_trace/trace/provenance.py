@@ -9,7 +9,6 @@ like any file, and takes nothing away from what is found in the trace.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
@@ -20,6 +19,7 @@ import msgspec
 from drive_trace.json_text import as_json, first_string
 from drive_trace.text.codec import bounded, dumps_sorted, loads
 from drive_trace.text.frozen import Frozen
+from drive_trace.text.hashes import sha256_of
 
 if TYPE_CHECKING:
     from drive_trace.trace.index import Index
@@ -82,18 +82,7 @@ def entry_line(record: str, origin: Origin, previous: str | None, tool: str) -> 
 
 def digest_of_line(line: bytes) -> str:
     """By what the next entry names a line of a record."""
-    return _sha256(_plain(line))
-
-
-def _sha256(data: bytes) -> str:
-    try:  # as Python's own `random` does: hashlib loads OpenSSL, which takes longer than the rest
-        if sys.version_info >= (3, 12):
-            from _sha2 import sha256  # noqa: PLC0415
-        else:
-            from _sha256 import sha256  # type: ignore[import-not-found]  # noqa: PLC0415
-    except ImportError:
-        from hashlib import sha256  # noqa: PLC0415
-    return str(sha256(data).hexdigest())
+    return sha256_of(_plain(line))
 
 
 def _plain(line: bytes) -> bytes:
@@ -110,7 +99,7 @@ def digest_of_event(text: str) -> str:
         plain = dumps_sorted(loads(text))
     except ValueError:  # or it has a lone surrogate
         plain = text.strip().encode("utf-8", "surrogatepass")
-    return _sha256(plain)
+    return sha256_of(plain)
 
 
 # What the record says of the trace as it is
