@@ -267,11 +267,11 @@ def test_a_text_that_is_read_in_pieces_is_the_same(
     bodies = [utf8(json.dumps(each, ensure_ascii=is_ascii)) for each in (INITIALIZE, *said, asked)]
     bodies[-2] = bodies[-2].replace(b"}\\n", b"}\\n" + odd, 1)
     got: list[list[Any]] = []
-    for piece in (0, 1 << 18):
+    for piece in (0, 9, 1 << 18):
         server = InProcess(reads_ahead=False)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(protocol, "_PIECE", piece)
             got.append([])
             server.exchange(bodies, lambda message: got[-1].append(message) or ())
         server.close()
-    assert got[0] == got[1]
+    assert got[0] == got[1] == got[2]

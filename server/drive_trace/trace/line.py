@@ -383,6 +383,8 @@ def why_no_trace(records: Iterable[str]) -> str | None:
     """
     record = ""
     for record in filter(str.strip, records):
+        if fields_named(record[:HEAD]):  # at once, as a record may be a whole file
+            return None
         try:
             it = loads(record)
         except ValueError:
