@@ -391,6 +391,14 @@ def skip_it(root: Path) -> None:
     (root / "projects/p2/trace.jsonl").unlink()
 
 
+def untrack_it(root: Path) -> None:
+    git(root, "rm", "--quiet", "--cached", "projects/p2/trace.jsonl")
+
+
+def delete_it(root: Path) -> None:
+    (root / "projects/p2/trace.jsonl").unlink()
+
+
 LEFT = "and its runs are elsewhere without some of its lines since"
 NONE = 'and no line is left of the run "p2" since'
 
@@ -401,10 +409,12 @@ NONE = 'and no line is left of the run "p2" since'
     [
         (flip_as_it_moves, f"deleted, {LEFT}"),
         (lambda root: git(root, "mv", "projects/p2/trace.jsonl", "p2.md"), f"deleted, {NONE}"),
-        (link_to_another, f"no trace any more, {NONE}"),
+        (link_to_another, f"replaced, {NONE}"),
         (ignore_it, f"ignored by git, {NONE}"),
-        (make_it_a_repository, f"no trace any more, {LEFT}"),
+        (make_it_a_repository, f"replaced, {LEFT}"),
         (skip_it, f"not checked out, though git tracks it, {NONE}"),
+        (untrack_it, "not tracked by git any more since"),
+        (delete_it, NONE),
     ],
 )
 def test_no_run_vanishes_before_or_after_it_is_committed(
@@ -425,11 +435,83 @@ def test_no_run_vanishes_before_or_after_it_is_committed(
         assert ran.out.count("p2/trace.jsonl:1:1:") == 1
         assert run("report", *options, *named).code == 2
         if options == ["--history"] and vanish is not skip_it:
-            commit(change, "vanish")
+            git(change, "add", ".") if vanish is not untrack_it else None
+            git(change, "commit", "--quiet", "--message", "vanish")
+    if vanish is skip_it:
+        ((command, _),) = {*re.findall(r"git (checkout [^`]+?) (restores)", said)}
+        git(change, *command.split())
+        assert run("check", "--history", *named).code < 2
     clone = change / "clone"
     git(change, "clone", "--quiet", str(change), str(clone))
     os.chdir(clone)
     assert vanish is skip_it or run("check", "--since=origin/main").code == 2
+
+
+@pytest.mark.parametrize("paths", [(), ("projects/p4",), ("projects/p4/trace.jsonl",)])
+@pytest.mark.parametrize("option", ["--since", "--history"])
+@pytest.mark.parametrize("text", [None, of("p9")])
+def test_no_part_of_a_run_vanishes_with_its_other_file(
+    change: Path, paths: tuple[str, ...], option: str, text: str | None
+) -> None:
+    path = write(change, "projects/p8/trace.jsonl", bad("p4").replace("p4-", "x-"))
+    others = write(change, "projects/p9/trace.jsonl", of("p9"))
+    commit(change, "a run in two files")
+    write(change, "projects/p8/trace.jsonl", text) if text else path.unlink()
+    others.unlink()
+    for commits in range(2):  # not committed, then committed
+        base = f"{option}=HEAD~{commits}"
+        for command in (("check", "--format", "concise"), ("report",), ("score",)):
+            ran = run(*command, base, *paths)
+            said = " ".join((ran.out + ran.err).split())
+            told = "and its runs are elsewhere" if not text else "p8/trace.jsonl"
+            assert (ran.code, told in said) == (2, True), said
+            assert "without some of its lines since" in said
+        assert run("check", base, "--exclude", "p[89]/", *paths).code < 2
+        if not commits:
+            commit(change, "one of them goes")
+    # What was moved with all its lines is all there.
+    git(change, "reset", "--quiet", "--hard", "HEAD~1")
+    git(change, "mv", "projects/p8", "projects/moved")
+    assert run("check", f"{option}=HEAD", *paths).code < 2
+
+
+def test_a_change_does_not_choose_what_it_is_compared_with(
+    change: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    says = (
+        'new/trace.jsonl:1:1: error[unreadable-file] deleted, and no line is left of the run "new"'
+    )
+    git(change, "checkout", "--quiet", "-b", "old", "main~1")
+    with monkeypatch.context() as late:  # git tells the latest common commit first
+        late.setenv("GIT_COMMITTER_DATE", "2038-01-01T00:00:00")
+        write(change, "old.md", "")
+        commit(change, "old")
+    git(change, "checkout", "--quiet", "main")
+    write(change, "projects/new/trace.jsonl", bad("new"))
+    commit(change, "a run that failed")
+    git(change, "checkout", "--quiet", "-b", "vanish", "old")
+    git(change, "merge", "--quiet", "--strategy=ours", "--message=without it", "main")
+    for number in range(3):
+        write(change, "notes.md", f"{number}")
+        commit(change, "on top")
+    git(change, "checkout", "--quiet", "-b", "merged", "main")
+    git(change, "merge", "--quiet", "--message=old", "old")
+    git(change, "checkout", "--quiet", "vanish")
+    for option in ("--since=merged", "--history=merged"):  # there are two merge bases
+        ran = run("check", option, "--format", "concise")
+        assert (ran.code, says in ran.out) == (2, True), ran.out
+    # A shallow clone may have an older one.
+    tree = git(change, "rev-parse", "HEAD^{tree}")
+    older = git(change, "commit-tree", "-p", "main~1", "-m", "older", tree)
+    both = git(change, "commit-tree", "-p", "HEAD", "-p", older, "-m", "both", tree)
+    git(change, "reset", "--quiet", both)
+    clone = tmp_path_factory.mktemp("clone") / "clone"
+    git(change, "clone", "--quiet", "--depth=3", "--branch=vanish", change.as_uri(), str(clone))
+    git(clone, "fetch", "--quiet", "--depth=2", "origin", "main:main")
+    assert git(clone, "merge-base", "main", "HEAD") == git(clone, "rev-parse", "main~1")
+    monkeypatch.chdir(clone)
+    ran = run("check", "--since=main", "--format", "concise")
+    assert (ran.code, says in ran.out) == (2, True), ran.out
 
 
 @pytest.mark.parametrize("are_added", [False, True])

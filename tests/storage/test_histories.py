@@ -349,11 +349,13 @@ def test_a_commit_that_no_repository_has_is_told_once(
         assert ran.err.count(f"{wrong} {why}") == 1
         assert len(ran.err.splitlines()) == 4
     # Outside of a repository nothing vouches; and one of several that has it is enough.
-    why = "its history cannot be read: it is in no repository of git"
-    for path, text in ((other, ""), ("-", CLEAN)):
+    for path, text, why in (
+        (other, "", "it is in no repository of git"),
+        ("-", CLEAN, "standard input is no file"),
+    ):
         assert run(command, "--history=nope", other).code == 2
         ran = run(command, "--history", path, stdin=text)
-        assert (ran.code, f"{path}: {why}" in ran.err) == (2, True)
+        assert (ran.code, f"{path}: its history cannot be read: {why}" in ran.err) == (2, True)
     second = Checkout(tmp_path / "second")
     git(second.root, "tag", "base")
     ran = run(command, "--history=base", repo.path, second.path)

@@ -225,8 +225,8 @@ class Checking:
             yield from map(self._noted, told)
         for problem, paths in self._broken.items():
             yield self._noted(_unusable(problem, len(paths)))
-        yield from map(self._noted, map(unreadable, reading.unread))
         reading.note_lost()
+        yield from map(self._noted, map(unreadable, reading.unread))
         for each in reading.left_out:
             if is_gone(each.reason) or each.reason == Omission.OTHER_NAME:
                 fails = is_gone(each.reason) and reading.fails_as_gone
@@ -254,11 +254,10 @@ class Checking:
             return notes
         commits = frozenset().union(*(of_trace for of_trace, *_ in self._held))
         new, mended = sum(each[1] for each in self._held), sum(each[2] for each in self._held)
+        mends = f"; {plural(mended, 'rejected line')} mended" * bool(mended)
         held = (
             f"history: {plural(len(self._held), 'trace')} held against "
-            f"{plural(len(commits), 'commit')}; {plural(new, 'line')} not committed"
-            + f"; {plural(mended, 'rejected line')} mended"
-            * bool(mended)
+            f"{plural(len(commits), 'commit')}; {plural(new, 'line')} not committed{mends}"
         )
         notes += [held] * bool(self._held)
         for path, count in self._hidden.items():
@@ -314,7 +313,7 @@ class Checking:
                 found.append((_Trace(kept, settings, name=self._name(trace.path)), run_ids))
         if self._projects is not None:
             above: Above = {}
-            for path in sorted(reading.untouched):
+            for path in sorted(reading.earlier.untouched):
                 self._is_usable(self._projects.of(path, above), path, reading)
         all_ids = cache(
             lambda: frozenset(reading.earlier.touched).union(*(each() for _, each in found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -110,8 +111,6 @@ class Reading(finding.NotRead):
         self.places: dict[str, str] = {}
         """By the path of each trace, of others too, the one to read it again."""
         self.earlier = EarlierRuns(search, histories)
-        self.untouched: set[str] = set()
-        """The traces that were found and not touched."""
         self._without_history: set[str] = set()
         self._whole: list[TraceRecords] | None = None
         self.others_found: list[str] = []
@@ -133,11 +132,17 @@ class Reading(finding.NotRead):
             if self.search.since is not None or self.search.runs:
                 self.history_of(trace.path, trace.records)
             yield trace
-        not_here = (each for each in self.left_out if each.reason in finding.NOT_HERE)
-        self.earlier.not_here |= {finding.identity(each.path): each.reason for each in not_here}
-        gone = [*self.earlier.gone(self.paths, self._seen)]
+        others = (each for each in self.left_out if each.reason in finding.NOT_HERE)
+        for path, reason in chain(others, self.unread):
+            places = absolute(path), finding.identity(path)
+            self.earlier.not_here |= dict.fromkeys(places, reason.partition(";")[0])
+        self._note_gone([*self.earlier.gone(self.paths, self._seen)])
+
+    def _note_gone(self, gone: Sequence[Problem]) -> None:
+        """Note what is gone that git has, in place of what else is told of it."""
         told = {absolute(each.path) for each in gone}
         self.left_out = [each for each in self.left_out if absolute(each.path) not in told]
+        self.unread = [each for each in self.unread if absolute(each.path) not in told]
         for each in gone:
             self.note(each)
 
@@ -150,13 +155,10 @@ class Reading(finding.NotRead):
 
     def _seen(self) -> set[str]:
         """What was read, or is told to be not, by its real paths."""
-        read = {*self.found, *self.untouched} - self.earlier.blank
-        told = {*self._missed(), *(each.path for each in self.unread)}
-        return {*map(finding.identity, read | told), *map(absolute, self._missed())}
-
-    def _missed(self) -> Iterator[str]:
+        read = {*self.found, *self.earlier.untouched} - self.earlier.blank
         missed = (each for each in self.left_out if finding.is_missed(each.reason))
-        return (each.path for each in missed if each.reason not in finding.NOT_HERE)
+        told = [each.path for each in missed if each.reason not in finding.NOT_HERE]
+        return {*map(finding.identity, read.union(told, (each.path for each in self.unread)))}
 
     @property
     def fails_as_gone(self) -> bool:
@@ -165,11 +167,9 @@ class Reading(finding.NotRead):
 
     def note_lost(self) -> None:
         """Note the runs that there were, that are looked at, and that are not there now."""
-        told = {*map(finding.identity, self._missed())}
-        lost = self.earlier.lost(self.asks_for, self.found)
-        for each in dict.fromkeys(lost.values()):
-            if finding.identity(each.path) not in told:
-                self.note(each)
+        lost, gone = self.earlier.lost(self.asks_for)
+        told = {absolute(each.path) for each in self.left_out if finding.is_gone(each.reason)}
+        self._note_gone([each for each in gone if absolute(each.path) not in told])
         if lost:
             named = first_of([*map(printable, lost)], MOST_NAMED)
             self._say(f"no line is left of {plural(len(lost), 'run')}: {named}")
@@ -180,7 +180,7 @@ class Reading(finding.NotRead):
             return found
         if self.histories is not None and self.histories.touches(found):
             return found
-        self.untouched.add(str(found))
+        self.earlier.untouched.add(str(found))
         return LeftOut(str(found), f"not touched since {since.since[:10]}")
 
     def asks_for(self, run_id: str) -> bool:
@@ -192,10 +192,9 @@ class Reading(finding.NotRead):
         """Raise UsageError where ``--run`` names none of some runs: all that were read, or that a
         commit has. Nobody says what ``--since`` a commit was touched.
         """
+        there = self.earlier.recorded.union(run_ids)
         for each in self.search.runs if self.search.since is None else ():
-            if not any(
-                fnmatchcase(run_id, each) for run_id in self.earlier.recorded.union(run_ids)
-            ):
+            if not any(fnmatchcase(run_id, each) for run_id in there):
                 known = first_of([*map(printable, sorted(run_ids))], MOST_NAMED)
                 what = f"--run {printable(each) or '(empty)'} names none of the runs that were read"
                 raise click.UsageError(f"{what}: {known}")

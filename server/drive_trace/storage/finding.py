@@ -61,7 +61,7 @@ class Omission(StrEnum):
 
 GONE = frozenset({Omission.DELETED, Omission.EMPTIED, Omission.LINK})
 """What git's index has and the disk has no more."""
-NOT_HERE = frozenset({Omission.HIDDEN, Omission.IGNORED, Omission.SPARSE})
+NOT_HERE = GONE | {Omission.HIDDEN, Omission.IGNORED, Omission.SPARSE}
 """Why a trace is not read that a commit may have."""
 _CHOSEN = (Omission.TRUSTED, Omission.EXCLUDED, Omission.REPOSITORY, Omission.LIBRARY)
 MISSED = frozenset(Omission).difference(_CHOSEN)
@@ -145,8 +145,9 @@ class NotRead:
     def note(self, problem: disk.Problem) -> None:
         """Note what cannot be read, or is not."""
         if isinstance(problem, disk.LeftOut):
-            # A link that leads out is told already.
-            if problem.reason not in GONE or all(e.path != problem.path for e in self.unread):
+            # A link that leads out is told already, and what a commit has more exactly.
+            told = (path for path, _ in (*self.unread, *self.left_out))
+            if problem.reason not in GONE or problem.path not in told:
                 self.left_out.append(problem)
         elif isinstance(problem, NoTraces):
             self._tell(f"warning: {problem.message}")
@@ -537,7 +538,7 @@ def _gone(
         reason = _why_gone(path, content, map(is_link, below)) if is_named else None
         if reason is not None:
             excluded = options.excluded(shown)
-            if reason == Omission.DELETED and name in repository.sparse:
+            if reason == Omission.DELETED and repository.is_sparse(name):
                 reason = Omission.SPARSE
             yield disk.LeftOut(shown, reason if excluded in NOBODYS else excluded or reason)
 

@@ -107,10 +107,9 @@ class Repository:
             for name, facts in self._index.items()
         }
 
-    @cached_property
-    def sparse(self) -> frozenset[str]:
-        """What a sparse checkout may leave out of it."""
-        return frozenset(name for name, facts in self._index.items() if facts[0] == "S")
+    def is_sparse(self, name: str) -> bool:
+        """Whether a sparse checkout may leave out what it tracks under this name."""
+        return self._index[name][0] == "S"
 
     @cached_property
     def _index(self) -> Mapping[str, Sequence[str]]:
@@ -159,13 +158,13 @@ def vouching_for(path: Path) -> tuple[Path, str] | None:
     """The root of the outermost repository that tracks what has a real path, as anybody can make
     another one inside of it, or else of the innermost that it is in; and the path from there.
     """
-    around = repositories_around(path.parent, _while_indexed)
+    around = repositories_around(path.parent, while_indexed)
     found = [(each, path.relative_to(each.root).as_posix()) for each in around]
     found[1:] = [(each, name) for each, name in found[1:] if name in each.tracked]
     return (found[-1][0].root, found[-1][1]) if found else None
 
 
-def _while_indexed(root: Path, git_folder: Path) -> Repository:
+def while_indexed(root: Path, git_folder: Path) -> Repository:
     """One repository for many traces, until its index changes: starting git takes long."""
     index = git_folder / "index"
     return _known(root, git_folder, index.stat().st_mtime_ns if index.exists() else 0)
@@ -336,6 +335,11 @@ def commit_named(name: str, folder: str = ".") -> str | None:
     commit = None if isinstance(found, disk.Problem) else found.decode().strip()
     is_clear = commit is None or name in ("HEAD", commit) or not _why_unclear(name, folder)
     return commit if is_clear else None
+
+
+def is_shallow(folder: str) -> bool:
+    """Whether a folder's repository lacks the parents of some commits."""
+    return run_git(folder, "rev-parse", "--is-shallow-repository") == b"true\n"
 
 
 def why_no_commit(name: str, folder: str = ".") -> str:

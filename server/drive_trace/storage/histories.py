@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import msgspec
 
 from drive_trace.json_text import first_string
 from drive_trace.storage import git, other_files
-from drive_trace.storage.files import LARGEST, Problem, read_regular, records_of
+from drive_trace.storage.files import LARGEST, STDIN, Problem, read_regular, records_of
 from drive_trace.storage.patterns import RECORD_SUFFIXES, is_trace
 from drive_trace.text.wording import short_hash
 from drive_trace.trace.history import Fate, History, Version, compare
@@ -79,7 +79,8 @@ class Histories:
         """
         place = git.place_of(path)
         if place is None:
-            return Problem(path, "its history cannot be read: it is in no repository of git")
+            what = "standard input is no file" if path == STDIN else "it is in no repository of git"
+            return Problem(path, f"its history cannot be read: {what}")
         root, name = place
         listed = self._listed_with(root, name)
         if isinstance(listed, Problem):
@@ -112,15 +113,20 @@ class Histories:
 
     def gone(
         self, folders: Sequence[str], seen: Collection[str]
-    ) -> Iterator[tuple[str, Mapping[str, str] | Problem]]:
+    ) -> Iterator[tuple[str, Mapping[str, str]]]:
         """What was a trace by its name in some folders, and is not among the ``seen`` ones by their
         real paths, with the runs that commits recorded in it, see :func:`_recorded`. It has become
-        something else, as a link; or is no more, which is told since a commit alone.
+        something else, as a link; or is no more, which is told since a commit alone. What git does
+        not tell of it is a problem of the ``base``.
         """
-        for around, name in _unseen(folders, seen, self._changed_in, 1):
+        for around, name in _unseen(folders, seen, self._changed_in):
             path, listed = around.root / name, self._listed(around.root, "")
             if (self.since or os.path.lexists(path)) and not isinstance(listed, Problem):
-                yield str(path), _recorded(around.root, name, listed[1])
+                recorded = _recorded(around.root, name, listed[1])
+                if isinstance(recorded, Problem):
+                    self.base.problems.append(recorded)
+                else:
+                    yield str(path), recorded
 
     def _changed_in(self, root: Path) -> Iterable[str]:
         listed = self._listed(root, "")
@@ -153,7 +159,7 @@ class Histories:
         if base is None:
             return Problem("", git.why_no_commit(self.since, folder))
         tips = ("HEAD", "HEAD^@", f"^{base}") if base else ("HEAD",)
-        is_shallow = git.run_git(folder, "rev-parse", "--is-shallow-repository") == b"true\n"
+        is_shallow = git.is_shallow(folder)
         commits = git.run_git(folder, *_LOG, *tips, "--", *paths)
         between: bytes | Problem = b""
         if base and not is_shallow:  # there the two may have nothing in common
@@ -306,8 +312,8 @@ def _contents(root: Path, names: Sequence[str]) -> Mapping[str, bytes] | Problem
 
 
 class Touched:
-    """What differs from the merge base of ``HEAD`` and a commit. Where the two have none that is
-    here, as in a shallow clone, from the commit itself: more is touched then, never less.
+    """What differs from the merge base of ``HEAD`` and a commit. Where there is none, or several,
+    and where a shallow clone may lack it, from the commit itself: more is touched then, never less.
     """
 
     def __init__(self, since: str) -> None:
@@ -321,10 +327,10 @@ class Touched:
 
     def _base_in(self, root: Path) -> str:
         commit = git.commit_named(self.since, str(root)) or ""
-        asked = ("merge-base", commit, "HEAD")
-        found = git.run_git(str(root), *asked, codes=(0, 1, 128)) if commit else b""
-        base = found.decode().split()[:1] if isinstance(found, bytes) else []
-        return base[0] if base else commit
+        found = git.run_git(str(root), "merge-base", "--all", commit, "HEAD", codes=(0, 1, 128))
+        bases = found.decode().split() if isinstance(found, bytes) else []
+        # Of several, whoever made the commits of a change could have chosen the first one.
+        return bases[0] if len(bases) == 1 and not git.is_shallow(str(root)) else commit
 
     def _files_in(self, root: Path) -> Mapping[str, str]:
         """What git calls the contents that the files of a repository had; of one that does not have
@@ -378,37 +384,36 @@ class Touched:
         return [*new, *old, *(was for was, is_now in kept if was != is_now)]
 
     def gone(
-        self, folders: Sequence[str], seen: Collection[str], now: Iterable[str]
+        self, folders: Sequence[str], seen: Collection[str]
     ) -> Iterator[tuple[str, str, Sequence[str], bool]]:
         """The traces in some folders that there were, and that are not among the ``seen`` ones by
         their real paths, with the beginning of the hash of the commit, as a link may lead out of
-        its repository by now, and the records that they had. Also whether all these are among those
-        that there are ``now``: such a trace was moved.
+        its repository by now, and the records that they had. Also whether one is there and not
+        tracked any more: a clone of the change does not have it.
         """
-        kept = set(now)
-        for around, name in _unseen(folders, seen, self._files):
-            # What git tracks no more, a clone of the change does not have.
-            if self._differs(around.root, name, "") or name not in around.tracked:
-                before = self._records(around.root, name)
-                was_moved = kept.issuperset(each for each in before if each.strip())
+        for around, name in dict.fromkeys(_unseen(folders, seen, self._files)):
+            path, is_tracked = around.root / name, name in around.tracked
+            if self._differs(around.root, name, "") or not is_tracked:
                 commit = short_hash(self.base_in(around.root))
-                yield str(around.root / name), commit, before, was_moved and bool(before)
+                is_there = str(path) in seen and git.vouching_for(path) == (around.root, name)
+                yield str(path), commit, self._records(around.root, name), is_there
 
 
 def _unseen(
-    paths: Iterable[str], seen: Collection[str], names_in: _Names, most: int | None = None
+    paths: Iterable[str], seen: Collection[str], names_in: _Names
 ) -> Iterator[tuple[git.Repository, str]]:
     """Of names in repositories, given by their roots, the traces at or below some paths that are
     not among the ``seen`` ones by their real paths.
     """
     for place in dict.fromkeys(chain.from_iterable(map(git.standing, paths))):
-        for around in islice(git.repositories_around(place), most):
-            for path in map(around.root.joinpath, names_in(around.root)):
+        for around in git.repositories_around(place, git.while_indexed):
+            for name in names_in(around.root):
+                path = around.root / name
                 is_ours = path == place or (is_trace(path) and path.is_relative_to(place))
-                # What another repository has that was put there, is not what this one had.
-                by = git.vouching_for(path) if is_ours and str(path) in seen else None
-                if is_ours and (by is None or around.root in by[0].parents):
-                    yield around, path.relative_to(around.root).as_posix()
+                # What stands there and git tracks no more, as what another repository has that was
+                # put there, a clone of the change does not have.
+                if is_ours and not (str(path) in seen and name in around.tracked):
+                    yield around, name
 
 
 def _without(records: Iterable[str], some: Counter[str]) -> Iterator[str]:

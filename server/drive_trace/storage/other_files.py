@@ -72,6 +72,14 @@ def search_folder(
     return folder, f"{where} looked at, as {too_large} has the home folder in it"
 
 
+def search_folders(traces: Iterable[str]) -> set[str]:
+    """The same of traces, each once."""
+    known = map(finding.identity, {*traces} - {disk.STDIN})
+    folders = {os.path.dirname(each): each for each in known}.values()  # noqa: PTH120 - fast
+    around = partial(search_folder, is_there=cache(disk.may_be_there))
+    return {str(folder) for each in folders if (folder := around(each)[0]) is not None}
+
+
 _RUN_KEY = '"project_run_id"'
 _PLAIN_RUN = re.compile(rf'{_RUN_KEY} ?: ?"([^"\\]*)" ?[,}}]')
 _TOO_MUCH = "too much beside what is named"
@@ -139,9 +147,7 @@ def traces_beside(
     files = [each for each in found if each != disk.STDIN]
     known = set(map(finding.identity, files))
     searched = {str(place) for each in named for place in git.standing(each)}
-    folders = {os.path.dirname(each): each for each in known}.values()  # noqa: PTH120 - fast
-    around = partial(search_folder, is_there=cache(disk.may_be_there))
-    places = {str(folder) for each in folders if (folder := around(each)[0]) is not None}
+    places = search_folders(known)
     is_told = partial(_is_told, searched, known)
     shown_as = str if all(map(os.path.isabs, files)) else from_here
     # What is searched already holds no others, unless what was not touched is not looked at.
