@@ -5,6 +5,7 @@ import asyncio
 import re
 import subprocess
 import sys
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 
@@ -91,6 +92,13 @@ def test_every_command_module_is_a_command() -> None:
     support |= {"planned", "reading", "terminal"}
     modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}
     assert {module for module, _ in COMMANDS.values()} == modules - support
+
+
+def test_the_changelog_tells_each_change_once_below_the_heading_of_its_kind() -> None:
+    entries = re.findall(r"(?m)^- .+", (ROOT / "CHANGELOG.md").read_text("utf-8"))
+    assert entries
+    again = [each for each, count in Counter(entries).items() if count > 1]
+    assert again + [each for each in entries if re.search(r"\*\*\w+:\*\*", each)] == []
 
 
 def test_property_tests_draw_the_same_each_time_and_no_busy_machine_breaks_them(
