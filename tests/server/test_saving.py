@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -271,14 +272,24 @@ def test_an_editor_that_asks_twice_about_a_save_puts_lines_in_once(trace: Path) 
     asyncio.run(play())
 
 
-def test_the_next_save_puts_lines_in_again_that_the_editor_did_not_take(trace: Path) -> None:
+def test_each_save_puts_lines_in_once_that_the_editor_did_not_take(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now=monotonic())
+    monkeypatch.setattr(saving, "monotonic", lambda: clock.now)
+
     async def play() -> None:
+        monkeypatch.setattr(asyncio.get_running_loop(), "time", saving.monotonic)
         handlers = Handlers(trace)
         append(trace, triage(input_ref="appended"))
-        assert await handlers.will_save()
-        handlers.saving.saved(types.DidSaveTextDocumentParams(handlers.named))
-        await handlers.idle()
-        assert await handlers.will_save()
+        for _ in range(2):
+            assert await handlers.will_save()
+            clock.now += 0.4
+            for _ in range(2):  # what is due is done
+                await asyncio.sleep(0)
+            assert await handlers.will_save() is None
+            handlers.saving.saved(types.DidSaveTextDocumentParams(handlers.named))
+            await handlers.idle()
 
     asyncio.run(play())
 

@@ -76,6 +76,10 @@ class OpenTrace:
         """The version and the diagnostics that the client was sent last."""
         self.file: KnownFile | None = None
         """The file that the client has read it from, if it has read one."""
+        self.told_until = 0.0
+        """The client was told to put lines into it for a save. If it asks again before this time,
+        without a change, that is about the same save.
+        """
         self.edits = 0
         """Counts the changes by the client. A response begun before the last one is out of date."""
         self._replaced = 0
@@ -184,6 +188,7 @@ class OpenTrace:
         """
         self.readers.stop()
         self.edits += 1
+        self.told_until = 0.0
         self._outline = None
         moves_lines = False
         before: list[str] = []

@@ -48,10 +48,6 @@ class Saving:
         self._traces = traces
         self._recent: dict[str, KnownFile] = {}
         self._held: dict[str, LockedFile] = {}
-        self._told: dict[str, tuple[OpenTrace, int]] = {}
-        """The trace, and the count of its edits, when the client was just told to put lines into it
-        for a save that has not ended. One that is opened again counts from the start.
-        """
 
     def opened(self, trace: OpenTrace, seen: KnownFile | None) -> None:
         """The client has read a trace; ``seen`` is its file as it shows it, if it has one."""
@@ -84,7 +80,7 @@ class Saving:
         trace = self._traces.get(uri)
         if trace is None or (file := trace.file) is None:
             return None
-        if self._told.get(uri) == (trace, trace.edits):
+        if monotonic() < trace.told_until:
             return None  # VS Code may ask twice, and would put in the same lines twice
         self._release(uri)
         deadline, edits = monotonic() + _CLIENTS_PATIENCE, trace.edits
@@ -98,20 +94,17 @@ class Saving:
             return None
         held.set_back()
         self._held[uri] = held
-        loop = asyncio.get_running_loop()
-        loop.call_later(_PATIENCE, self._release, uri, held)
+        asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
         if changes:
-            self._told[uri] = (trace, edits)
-            loop.call_later(_CLIENTS_PATIENCE, self._told.pop, uri, None)
+            trace.told_until = monotonic() + _CLIENTS_PATIENCE
         return as_edits(View(trace.analysis, self._protocol.client.encoding), changes)
 
     def saved(self, params: types.DidSaveTextDocumentParams) -> None:
         """The client has written a trace."""
-        uri = params.text_document.uri
-        trace = self._traces.get(uri)
-        self._told.pop(uri, None)
-        self._release(uri)
+        trace = self._traces.get(params.text_document.uri)
+        self._release(params.text_document.uri)
         if trace is not None and trace.file is not None:
+            trace.told_until = 0.0
             in_background(self._check(trace.file, trace.records))
 
     async def _check(self, file: KnownFile, written: list[str]) -> None:
