@@ -1,8 +1,9 @@
 /**
  * Packs what Python in WebAssembly needs: node wasm.mjs FOLDER
  *
- * Into FOLDER come Pyodide, `packages.tar.gz` with drive-trace and what it runs on, and `licences.txt`.
- * All modules are compiled for that Python: to compile the standard library took half of each start. The packages are those that `make wasm-packages` has installed.
+ * Into FOLDER come Pyodide, `packages.tar.gz` with drive-trace and what it runs on, and
+ * `licences.txt`. All modules are compiled for that Python: to compile the standard library took
+ * half of a first start. The packages are those that `make wasm-packages` has installed.
  */
 
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -52,7 +53,9 @@ with (
             optimize = -1 if "pyodide" in each.filename else 2
             name, data = compiled(each.filename, source.read(each), optimize)
             file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
+
 def put(file, name, data):
+    assert len(name.encode()) <= 100, name  # or a part of it would stand elsewhere in the entry
     entry = tarfile.TarInfo(name)
     entry.size = len(data)
     file.addfile(entry, io.BytesIO(data))

@@ -49,8 +49,8 @@ export async function startPython(
 }
 
 async function ungzipped(data: BlobPart): Promise<Uint8Array> {
-  const { body } = new Response(new Blob([data]));
-  return new Uint8Array(await new Response(body?.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 /** Unpacks a tar archive of files. Python's own module takes a second for it. */
