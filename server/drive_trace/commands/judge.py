@@ -10,15 +10,8 @@ from typing import Any, NamedTuple
 import click
 from msgspec.structs import replace
 
-from drive_trace.commands import (
-    calibrate,
-    evidence,
-    looking_back,
-    models,
-    options,
-    reading,
-    writing,
-)
+from drive_trace.commands import calibrate, looking_back, models, options, reading, writing
+from drive_trace.commands.evidence import excerpt, read_case, read_diff
 from drive_trace.commands.terminal import EXIT_REFUSED, EXIT_UNUSABLE, Ended, notify
 from drive_trace.grading import calibration, judgements, prompts
 from drive_trace.scorecard.scoring import work_count
@@ -229,14 +222,14 @@ class Judging:
         if found:
             raise Ended(EXIT_UNUSABLE, *(each.problem.message for each in found))
         self._check_families()
-        case = evidence.read_case(given["acceptance"])
-        self._diff = evidence.read_diff(given["diff"], given["repo"], given["commits"])
+        case = read_case(given["acceptance"])
+        self._diff = read_diff(given["diff"], given["repo"], given["commits"])
         cut = prompts.cut_diff(models.without_keys(self._diff))
         would = writing.preview(request)
         if not cut.text.strip():
             what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
             raise self._no_verdict(what)
-        events, unseen = evidence.excerpt(would.traces, request.project_run_id)
+        events, unseen = excerpt(would.traces, request.project_run_id)
         self._worked = work_count(would.traces, request.project_run_id)
         shown = [*map(models.without_keys, events)]
 

@@ -144,9 +144,8 @@ class Histories:
         """
         for each in reversed(history.versions):
             was = other_files.from_here(each.old_path) if each.old_path else path
-            for run_id in (
-                other_files.run_ids_in(each.records) if each.lost and not each.path else ()
-            ):
+            lost = each.records if each.lost and not each.path else ()
+            for run_id in other_files.run_ids_in(lost):
                 yield was, run_id, each.short + "~1" * (each.subject != _BETWEEN)
 
     def _list(self, root: Path, name: str) -> _Listed | Problem:

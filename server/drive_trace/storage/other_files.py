@@ -29,11 +29,8 @@ def may_be_missed(left_out: disk.Problem, run_ids: Collection[str]) -> bool:
     # A sparse checkout may leave out very much, and git may not have it here.
     if reason not in finding.MISSED or reason in (finding.Omission.LINKED, finding.Omission.SPARSE):
         return reason == finding.Omission.LINKED
-    found = (
-        git.indexed_records(Path(absolute(path)))
-        if reason in finding.GONE
-        else disk.records_at(path)
-    )
+    is_gone = reason in finding.GONE
+    found = git.indexed_records(Path(absolute(path))) if is_gone else disk.records_at(path)
     if found is None or isinstance(found, disk.Problem):
         return True
     from drive_trace.scorecard import feed_state, scoring  # noqa: PLC0415 - `check` needs neither
