@@ -112,9 +112,8 @@ class EarlierRuns:
                 if not any(map(Path(path).is_relative_to, named)):
                     had = (had & runs_named()) - _runs_at(path)
                     lines = [*_lines_of(had, before), ""]  # of the others, none is missed
-                    kept = (
-                        kept | self._around(other_files.search_folder(path)[0])[1] if had else kept
-                    )
+                    if had:
+                        kept = kept | self._around(other_files.search_folder(path)[0])[1]
                 self.known |= had
                 is_kept = lines and kept.issuperset(each for each in lines if each.strip())
                 if (is_kept and not is_there) or self._search.excluded(path) not in finding.NOBODYS:
@@ -177,10 +176,9 @@ class EarlierRuns:
             if asked(each[0]) and not is_kept:
                 lost.setdefault(had[each], set()).update({each[0]} - self._now)
         told = []
+        there = {*self._read} - self.blank
         for where, runs in lost.items():
-            is_all = where not in kept and (
-                where.path in self.blank or where.path not in self._read
-            )
+            is_all = where not in kept and where.path not in there
             told.append(_left_out(where, sorted(runs), is_all=is_all))
         return sorted({*chain.from_iterable(lost.values())}), told
 
@@ -207,10 +205,7 @@ def _left_out(
     path = printable(shlex.quote(other_files.from_here(where.path)), 4096)
     # What else stands in the file by now must not be lost, nor what was moved come twice.
     option = "--ignore-skip-worktree-bits " * (what == finding.Omission.SPARSE)
-    how = (
-        f"checkout {option}{where.commit} -- {path} restores"
-        if is_all
-        else f"show {where.commit}:./{path} has"
-    )
+    restores = f"checkout {option}{where.commit} -- {path} restores"
+    how = restores if is_all else f"show {where.commit}:./{path} has"
     since = f"since {where.commit} ({where.option})"
     return LeftOut(where.path, Gone(f"{', and '.join(said)} {since}; git {how} it"))

@@ -41,14 +41,10 @@ def read_case(path: str | Path) -> prompts.JudgedCase:
     """
     folder, files = Path(path), {"acceptance": Path(path)}
     if folder.is_dir():
-        named = {
-            field: folder / f"{field.replace('_', '-')}.md" for field in prompts.JudgedCase._fields
-        }
-        files = {
-            field: file
-            for field, file in named.items()
-            if field == "acceptance" or os.path.lexists(file)
-        }
+        fields = prompts.JudgedCase._fields
+        named = {each: folder / f"{each.replace('_', '-')}.md" for each in fields}
+        there = {each: file for each, file in named.items() if os.path.lexists(file)}
+        files = {"acceptance": named["acceptance"]} | there
     texts = {}
     for field, file in files.items():
         try:

@@ -23,15 +23,8 @@ from drive_trace.grading.junit import ZONES, JUnitError, JUnitReport, read_junit
 from drive_trace.interrupts import Interrupted
 from drive_trace.scorecard.scoring import UNTIMED, ScoredTrace, last_work, work_count
 from drive_trace.storage import appending, git, patterns, recording
-from drive_trace.storage.files import (
-    STDIN,
-    Problem,
-    inside,
-    leads_out,
-    open_regular,
-    read_bytes,
-    why,
-)
+from drive_trace.storage import files as disk
+from drive_trace.storage.files import Problem, inside, open_regular, read_bytes, why
 from drive_trace.storage.processes import run_shell, runs_nothing
 from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration, writable
@@ -272,7 +265,7 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
 
 
 def _check_log(path: str, trace: str) -> None:
-    if (out := leads_out(path)) is not None:
+    if (out := disk.leads_out(path)) is not None:
         raise Ended(EXIT_NOTHING, f"{path}: not written: {out.strerror}")
     try:
         is_trace = may_be_trace(path, [trace])
@@ -310,7 +303,7 @@ def _read(paths: tuple[str, ...]) -> _GateResult:
 
 def _tests_of(path: str, report: JUnitReport, latest: datetime) -> _Tests:
     moments = [(report.began, report.dated)] if report.began is not None else []
-    if path != STDIN:
+    if path != disk.STDIN:
         written = datetime.fromtimestamp(Path(path).stat().st_mtime, UTC)
         # Who can set the time of a file to one that has not come yet says nothing by it.
         moments += [(written, written.isoformat(timespec="seconds"))] * (written <= latest)

@@ -14,14 +14,8 @@ from urllib.parse import urlsplit
 import httpx2
 
 from drive_trace import __version__
-from drive_trace.commands.models import (
-    LARGEST,
-    Asked,
-    ModelError,
-    Reply,
-    TransportError,
-    without_keys,
-)
+from drive_trace.commands import models
+from drive_trace.commands.models import Asked, ModelError, Reply, TransportError, without_keys
 from drive_trace.text.wording import printable
 
 _MOST_TOKENS = 16_000
@@ -180,8 +174,8 @@ class HttpModel:
             content = bytearray()
             async for chunk in response.aiter_raw():
                 content += chunk
-                if len(content) > LARGEST:
-                    raise ModelError(f"the response has more than {LARGEST:,} bytes")
+                if len(content) > models.LARGEST:
+                    raise ModelError(f"the response has more than {models.LARGEST:,} bytes")
             if response.status_code in _REFUSES and self._schema is not None:
                 self._schema = None
                 return await self._asked(prompt)

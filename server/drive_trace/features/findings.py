@@ -174,14 +174,8 @@ FORMAT_KIND = "source.format.driveTrace"
 RECORD_KIND = "refactor.driveTrace.record"
 CLOSE_KIND = "refactor.driveTrace.close"
 FILL_KIND = "refactor.driveTrace.fill"
-KINDS = (
-    types.CodeActionKind.QuickFix.value,
-    FIX_ALL_KIND,
-    FORMAT_KIND,
-    RECORD_KIND,
-    CLOSE_KIND,
-    FILL_KIND,
-)
+_OWN_KINDS = FIX_ALL_KIND, FORMAT_KIND, RECORD_KIND, CLOSE_KIND, FILL_KIND
+KINDS = (types.CodeActionKind.QuickFix.value, *_OWN_KINDS)
 """Every kind that is offered."""
 
 

@@ -280,13 +280,8 @@ def is_off(analysis: Analysis, found: TimeSpan) -> bool:
 # Moments
 
 
-_UNITS = (
-    (365 * 86_400, "year"),
-    (30 * 86_400, "month"),
-    (86_400, "day"),
-    (3_600, "hour"),
-    (60, "minute"),
-)
+_DAY = 86_400
+_UNITS = ((365 * _DAY, "year"), (30 * _DAY, "month"), (_DAY, "day"), (3600, "hour"), (60, "minute"))
 
 
 def about_moment(at: referents.Pointed) -> str | None:

@@ -346,11 +346,8 @@ def _worded(told: Told, index: Index, *, is_over_lines: bool) -> Told:
     """With what follows on its line beside what explains it, and in the words for all places."""
     first, places, follows = told
     if follows:
-        beside = (
-            Related(each.line, each.place, each.message)
-            for each in follows
-            if each.line is first.line
-        )
+        of_line = (each for each in follows if each.line is first.line)
+        beside = (Related(each.line, each.place, each.message) for each in of_line)
         first = first._replace(related=(*first.related, *beside))
     rule, count = first.rule, 1 + len(places)
     if places:

@@ -236,9 +236,7 @@ def copied_runs(files: Iterable[tuple[str, Mapping[str, bytes]]]) -> Mapping[str
     of each file. Takes little memory: a sixteenth of the events is looked at together.
     """
     parts = [
-        (run_id, path, array("Q", hashes))
-        for path, runs in files
-        for run_id, hashes in runs.items()
+        (run_id, path, array("Q", own)) for path, runs in files for run_id, own in runs.items()
     ]
     found: dict[str, str] = {}
     for low in range(0, 1 << 64, 1 << 60):

@@ -140,24 +140,19 @@ def among(
     """
     recorded = [each for each in verdicts if each]
     if recorded:
-        from drive_trace.grading.judgements import (  # noqa: PLC0415 - as above
-            Gating,
-            against,
-            gates_of,
-            rests_on,
-        )
+        from drive_trace.grading import judgements  # noqa: PLC0415 - as above
 
         found = [each for _, each in chain(*recorded)]
-        gates = [isinstance(each, Gating) for each in found if each]
+        gates = [isinstance(each, judgements.Gating) for each in found if each]
         run = run._replace(
             has_record=not all(gates), was_gated=any(gates), has_unreadable_record=not all(found)
         )
         grade = run.correctness
         if grade is not None:
             run = run._replace(
-                judgement=rests_on(recorded, grade.values["intent"], grade.ts),
-                gates=gates_of(recorded, grade.values, grade.ts),
-                failing=against(recorded, grade.values),
+                judgement=judgements.rests_on(recorded, grade.values["intent"], grade.ts),
+                gates=judgements.gates_of(recorded, grade.values, grade.ts),
+                failing=judgements.against(recorded, grade.values),
             )
     more = caveats_from_elsewhere(run, unread, strays, copied)
     return run._replace(caveats=_in_order([*run.caveats, *more]))

@@ -225,11 +225,9 @@ def read_side(
     side = _SideFiles(name, paths, planned)
     side.take_in(found)
     prices = {} if planned else read_prices(None)
-    return (
-        prices
-        if isinstance(prices, disk.Problem)
-        else side.made(None, only, prices, finding.SearchOptions() if planned else None)
-    )
+    if isinstance(prices, disk.Problem):
+        return prices
+    return side.made(None, only, prices, finding.SearchOptions() if planned else None)
 
 
 class _SideFiles:

@@ -114,11 +114,9 @@ def append_events(
         opened = _opened(path, looked.values(), create=True, waiting=waiting, dry_run=dry_run)
         with opened as (trace, data):
             made = events(data) if callable(events) else events
-            return (
-                made
-                if isinstance(made, drafts.Refused)
-                else _append_all(path, trace, data, made, looked)
-            )
+            if isinstance(made, drafts.Refused):
+                return made
+            return _append_all(path, trace, data, made, looked)
     except appending.AppendError as error:
         return error.problem
 

@@ -158,11 +158,8 @@ def _anchor(line: rule.Line, path: Path) -> rule.Place:
     for each in line.diagnostics:
         if each.field is not None and each.field.name == "event_type":
             return rule.Place(rule.Part.VALUE, each.path)
-    return (
-        rule.Place.value("event_type")
-        if event_of(line) is not None
-        else rule.Place(rule.Part.START)
-    )
+    is_known = event_of(line) is not None
+    return rule.Place.value("event_type") if is_known else rule.Place(rule.Part.START)
 
 
 def _missing(line: rule.Line, diagnostic: Diagnostic) -> list[FieldType]:
