@@ -106,6 +106,8 @@ def test_a_merge_conflict_is_one_finding_without_what_follows(end: str) -> None:
     assert [each["message"].partition(" (")[2].rstrip(")") for each in found] == ends
     assert [each["line"] for each in found] == [1, 9]
     assert {each["message"].partition(":")[0] for each in found} == {"a merge conflict"}
+    alone = run("check", "-", *options, stdin=end.join([first, "=======", first, ""])).json
+    assert [each["code"] for each in alone] == ["invalid-json", "duplicate-event-id"]
 
 
 def test_a_pretty_printed_event_behind_another_is_one_finding_of_its_own() -> None:

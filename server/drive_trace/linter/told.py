@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from heapq import merge
+from itertools import pairwise
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
@@ -254,7 +255,13 @@ def _consequences(
     causes = cache(lambda of: _Causes(by_rule[of]))
     note = partial(_note, cause_of, severity_of)
     marks = [each for each in found if kind_of(each) is ProblemKind.MERGE_CONFLICT]
-    note((each for each in found if marks and each.diagnostic is None), _Causes(marks).within)
+    sides = set[int]()
+    for mark, following in pairwise(marks):
+        if not following.line.text.startswith("<"):
+            sides.update(range(mark.line.order, following.line.order))
+    known = (each for each in found if sides and each.diagnostic is None)
+    of_sides = (each for each in known if any(line.order in sides for line in _lines_of(each)))
+    note(of_sides, _Causes(marks).within)
     for (code, run_id), some in by_rule.items():
         for table, look in _LOOKS:
             for cause in table.get(code, ()):
