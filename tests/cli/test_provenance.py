@@ -204,6 +204,13 @@ def test_a_record_that_was_cut_off_is_told(lines: list[str]) -> None:
     write(path, ["<<<<<<< ours\n", *entries, "=======\n", ">>>>>>> theirs\n"])
     (told,) = run("check", "--select", "unrecorded-change", "--output-format", "json").json
     assert "trace.jsonl.provenance.ndjson has conflict markers" in told["message"]
+    # What is appended meanwhile names an entry, and no mark, which goes.
+    named = ("--project-run-id", "shop", "--trace-file", "trace.jsonl")
+    run("emit", "triage-verdict", "verdict=defer", "input_shape=chat-ask", *named)
+    marked = path.read_text().splitlines(keepends=True)
+    write(path, [each for each in marked if each.startswith("{")])
+    assert (unrecorded(), caveats()) == ([], [])
+    write(Path("trace.jsonl"), lines)
     write(path, ["[" * 100_000])
     assert "a line of it cannot be read" in caveats()[0][0]
     write(path, ["garbage\n", "and more\n"])

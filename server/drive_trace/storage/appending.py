@@ -51,11 +51,12 @@ class LockedTrace:
 
     @property
     def last_line(self) -> bytes:
-        """The last line that is not blank, without white space around it; empty if there is none.
-        It may not be ended, and is cut at a megabyte.
+        """The last line that is not blank and no mark of a merge conflict, which is to be removed,
+        without white space around it; empty if there is none. It may not be ended, and is cut at a
+        megabyte.
         """
-        size = os.fstat(self._handle).st_size
-        return self._bytes(max(size - _TAIL, 0), _TAIL).rstrip().rpartition(b"\n")[2].strip()
+        tail = self._bytes(max(os.fstat(self._handle).st_size - _TAIL, 0), _TAIL).split(b"\n")
+        return next((each for each in map(bytes.strip, tail[::-1]) if each[:1] not in b"<|=>"), b"")
 
     def append(self, *records: str) -> None:
         """Append records in one write, and what ends them, as the line before is ended, each on a
