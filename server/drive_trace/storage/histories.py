@@ -4,6 +4,7 @@ asked for together.
 """
 
 import os
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -404,9 +405,15 @@ def _unseen(
     """Of names in repositories, given by their roots, the traces at or below some paths that are
     not among the ``seen`` ones by their real paths.
     """
+    in_order = cache(lambda root: sorted(names_in(root)))
     for place in dict.fromkeys(chain.from_iterable(map(git.standing, paths))):
         for around in git.repositories_around(place, git.while_indexed):
-            for name in names_in(around.root):
+            names = in_order(around.root)
+            if place != around.root and place.is_relative_to(around.root):
+                inner = place.relative_to(around.root).as_posix()
+                # From its own name to all those below it, as thousands of files may be named.
+                names = names[bisect_left(names, inner) : bisect_left(names, f"{inner}0")]
+            for name in names:
                 path = around.root / name
                 is_ours = path == place or (is_trace(path) and path.is_relative_to(place))
                 # What stands there and git tracks no more, as what another repository has that was
