@@ -28,7 +28,7 @@ await build({ ...common, entryPoints: ["page.ts", "worker.ts"].map((each) => joi
 
 // Python's memory once it is ready: to make it so takes two thirds of a start.
 const python = await loadPyodide({ indexURL: join(folder, "pyodide"), _makeSnapshot: true });
-writeFileSync(join(folder, "memory.gz"), gzipSync(python.makeMemorySnapshot(), { level: 9 }));
+writeFileSync(join(folder, "memory.bin"), gzipSync(python.makeMemorySnapshot(), { level: 9 }));
 
 // The documents that are shown have a style and a script of their own: by their hashes, no others.
 const hashes = (kind) => [...new Set([report, comparison].flatMap((file) =>

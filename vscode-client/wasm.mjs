@@ -1,9 +1,10 @@
 /**
  * Packs what Python in WebAssembly needs: node wasm.mjs FOLDER
  *
- * Into FOLDER come Pyodide, `packages.tar.gz` with drive-trace and what it runs on, and
+ * Into FOLDER come Pyodide, `packages.bin` with drive-trace and what it runs on, and
  * `licences.txt`. All modules are compiled for that Python: to compile the standard library took
  * half of a first start. The packages are those that `make wasm-packages` has installed.
+ * The archive is a gzipped tar, but not called so: some hosts have a browser unpack a `.gz` itself.
  */
 
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -61,7 +62,7 @@ def put(file, name, data):
     file.addfile(entry, io.BytesIO(data))
 
 with (
-    open("/to/packages.tar.gz", "wb") as out,
+    open("/to/packages.bin", "wb") as out,
     gzip.GzipFile("", "wb", 9, out, mtime=0) as archive,
     tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as file,
 ):

@@ -99,12 +99,12 @@ OURS, THEIRS = "<<<<<<< ours", ">>>>>>> theirs"
 def test_a_merge_conflict_is_one_finding_without_what_follows(end: str) -> None:
     first, second, third = trace(*(EXTRA % (each, each) for each in (1, 2, 3))).splitlines()
     sides = [first, second, "=======", first, second.replace('"a2"', '"b"')]
-    lines = [OURS, *sides, THEIRS, third, OURS, third, "=======", third, THEIRS, ""]
+    lines = [OURS, *sides, THEIRS, third, OURS, third, "=======", third, THEIRS, third, THEIRS, ""]
     options = ("--ignore", "undeclared-field", "--output-format", "json")
     found = run("check", "-", *options, stdin=end.join(lines)).json
-    ends = ["up to line 7", "up to line 13"]
+    ends = ["up to line 7", "up to line 13", ""]
     assert [each["message"].partition(" (")[2].rstrip(")") for each in found] == ends
-    assert [each["line"] for each in found] == [1, 9]
+    assert [each["line"] for each in found] == [1, 9, 15]
     assert {each["message"].partition(":")[0] for each in found} == {"a merge conflict"}
     alone = run("check", "-", *options, stdin=end.join([first, "=======", first, ""])).json
     assert [each["code"] for each in alone] == ["invalid-json", "duplicate-event-id"]

@@ -47,8 +47,8 @@ run
 type Run = (folder: string, command: readonly string[]) => { toJs(): [string, string]; destroy(): void };
 
 async function start(base: string): Promise<{ python: PyodideAPI; run: Run }> {
-  const packages = fetch(`${base}packages.tar.gz`).then((response) => response.arrayBuffer());
-  const memory = fetch(`${base}memory.gz`).then(({ body }) =>
+  const packages = fetch(`${base}packages.bin`).then((response) => response.arrayBuffer());
+  const memory = fetch(`${base}memory.bin`).then(({ body }) =>
     body === null ? undefined : new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
   const { loadPyodide } = (await import(`${base}pyodide/pyodide.mjs`)) as typeof import("pyodide");
   const options = { indexURL: `${base}pyodide/`, stdout: () => undefined, stderr: () => undefined };

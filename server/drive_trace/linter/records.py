@@ -160,7 +160,8 @@ def first_lines(findings: Iterable[Finding], *, is_array: bool) -> Mapping[int, 
     begins, last = dict[int, Line](), dict[ProblemKind | None, Finding]()
     for each in findings:
         kind, line = kind_of(each), each.line
-        goes_on = kind in last and not line.text.lstrip().startswith(("<", "{"))
+        goes_on = kind in last and not last[kind].line.text.startswith(">")
+        goes_on = goes_on and not line.text.lstrip().startswith(("<", "{"))
         if kind is ProblemKind.SPREAD_OBJECT and each.last is None and not is_array:
             goes_on = goes_on and last[kind].line.order == line.order - 1
         elif kind is not ProblemKind.MERGE_CONFLICT:

@@ -57,7 +57,7 @@ export class Processes implements Host {
       environments: serverCommand.length === 0 ? await this.workspacePython.interpreters() : [],
       version,
       bundle: await readBundle(bundle),
-      hasWebAssembly: existsSync(path.join(bundle, "wasm", "packages.tar.gz")),
+      hasWebAssembly: existsSync(path.join(bundle, "wasm", "packages.bin")),
       cache: path.join(storage, "compiled"),
     };
     return chooseServer(wishes, {

@@ -29,7 +29,7 @@ async function start({ packed, cache }: Places): Promise<PyodideAPI> {
   const module = (name: string): Promise<unknown> => import(pathToFileURL(path.join(indexURL, name)).href);
   const { loadPyodide } = (await module("pyodide.mjs")) as typeof import("pyodide");
   const { default: createPyodideModule } = (await module("pyodide.asm.mjs")) as { default: Create };
-  const packages = await readFile(path.join(packed, "packages.tar.gz"));
+  const packages = await readFile(path.join(packed, "packages.bin"));
   return startPython(loadPyodide, { indexURL, createPyodideModule, ...logTo(port) }, packages, memoryIn(cache, packages.subarray(-8).join("-")));
 }
 

@@ -74,7 +74,7 @@ export class BrowserHost implements Host {
     });
     const begin = async (): Promise<void> => {
       const read = async (name: string, ...folder: string[]) => [name, await this.part("server", "wasm", ...folder, name)] as const;
-      this.tell({ begin: new Map(await Promise.all([read("packages.tar.gz"), ...parts.map((name) => read(name, "pyodide"))])) });
+      this.tell({ begin: new Map(await Promise.all([read("packages.bin"), ...parts.map((name) => read(name, "pyodide"))])) });
     };
     const folders = vscode.workspace.workspaceFolders?.map(({ uri }) => uri) ?? [];
     const [files] = await Promise.all([filesIn(folders, this.note), begin()]);

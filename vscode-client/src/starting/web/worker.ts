@@ -31,7 +31,7 @@ async function start(parts: NonNullable<Told["begin"]>): Promise<PyodideAPI> {
   const { loadPyodide } = (await module("pyodide.mjs")) as typeof import("pyodide");
   const { default: createPyodideModule } = (await module("pyodide.asm.mjs")) as { default: Create };
   const options = { indexURL: "https://extension.invalid/", createPyodideModule, ...logTo(scope) };
-  const packages = parts.get("packages.tar.gz") ?? new Uint8Array();
+  const packages = parts.get("packages.bin") ?? new Uint8Array();
   const kept = `https://extension.invalid/${packages.subarray(-8).join("-")}.memory`;
   const memories = (): Promise<Cache> => caches.open("drive-trace");
   return startPython(loadPyodide, options, packages, {
