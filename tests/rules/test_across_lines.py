@@ -318,11 +318,18 @@ def test_however_many_findings_an_editor_shows_each_is_made_once() -> None:
     assert all(found.of(line) is each for line, each in zip(lines, made, strict=True))
 
 
-@pytest.mark.parametrize(("early", "late", "blamed"), [(1, 10, [1]), (1, 2, [2, 3])])
-def test_a_clock_that_was_not_set_is_blamed_where_far_more_events_are_later(
-    early: int, late: int, blamed: list[int]
+@pytest.mark.parametrize(
+    ("years", "blamed"),
+    [
+        ([2020] + [2030] * 10, [1]),
+        ([2020] + [2030] * 2, [2, 3]),
+        ([2020] + [2031] * 5 + [2042] * 6, [1, 7, 8, 9, 10, 11, 12]),
+        ([2022] * 2 + [2024] + [2026] * 3, [1, 2, 3]),
+    ],
+)
+def test_of_years_far_apart_the_first_are_right_unless_far_more_are_later(
+    years: list[int], blamed: list[int]
 ) -> None:
-    years = [2020] * early + [2030] * late
     lines = [
         f'EVENT{{"event_type":"slice-started","ts":"{each}-05-28T14:00:00Z"}}' for each in years
     ]

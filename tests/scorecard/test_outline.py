@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from drive_trace.report.fleet import row_of
 from drive_trace.scorecard.outline import decided_by, grading, in_short, outline
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.document import as_markdown, as_text, unmarked
@@ -110,6 +111,26 @@ def test_time_that_was_recorded_afterwards_is_called_a_claim() -> None:
     assert "over 28m of work, 28m of it as claimed; most" in said(from_1970)[0]
     assert from_1970.efficiency is not None
     assert from_1970.efficiency.wall_clock.ms == 1_680_000
+
+
+def test_the_clock_goes_by_times_wherever_a_merge_put_the_lines() -> None:
+    lines = [*dispatch("D1", 10, 20), event("retro-landed", ts=at(300))]
+    merged = run_of(*lines, event("project-started", ts=at(0)))
+    assert "(5h by the clock)" in said(merged)[0]
+    assert row_of(merged, "p", None).clock_ms == 18_000_000
+
+
+def test_no_time_is_measured_from_a_year_that_is_wrong() -> None:
+    began, closed = event("project-started", ts=at(0)), event("project-closed", ts=at(60))
+    odd = event("retro-landed", ts="2029-05-28T14:00:00.000Z")
+    within = run_of(began, *dispatch("D1", 0, 30), odd, closed, PASSED)
+    assert "(1h by the clock)" in said(within)[0]
+    began = began.replace("2026", "2023")
+    off = run_of(began, *dispatch("D1", 0, 30), closed, PASSED)
+    assert "by the clock" not in said(off)[0]
+    assert off.efficiency is not None
+    assert off.efficiency.wall_clock.ms == 1_680_000  # as the dispatch claims
+    assert row_of(off, "p", None).month == "2026-05"
 
 
 def test_what_a_round_claims_fills_no_more_than_its_dispatch_leaves_open() -> None:

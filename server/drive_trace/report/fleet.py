@@ -15,7 +15,7 @@ from drive_trace.scorecard.measures import as_double, tokens_of
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, standings_in_short
 from drive_trace.text import document as doc
 from drive_trace.text.wording import in_json, plain, plural, visible
-from drive_trace.trace.times import sortable
+from drive_trace.trace.times import is_of_year, sortable
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 Number = int | float | None
@@ -99,7 +99,9 @@ def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
     recorded |= {name: as_double(number) for name, number in numbers.items()}
     recorded |= {name: getattr(run, name) for name in _OF_RUN}
     last = max((part.last for part in run.parts if part.last), default=None)
-    moment = sortable(run.started or "") or facts.began or sortable(last or "")
+    moment, started = facts.began or sortable(last or ""), sortable(run.started or "")
+    if facts.began and started and is_of_year(started, int(facts.began[:4])):
+        moment = started
     return Row(
         verdict=str(run.verdict),
         **recorded,

@@ -12,8 +12,15 @@ import msgspec
 from drive_trace.text.wording import plural
 from drive_trace.trace.line import EVENT_ID, TS, Line
 from drive_trace.trace.provenance import ProvenanceRecord
-from drive_trace.trace.run import TIMED, Run, TimeSpan, is_recorded_afterwards, span_ended_by
-from drive_trace.trace.times import DECADE_MS, milliseconds_between
+from drive_trace.trace.run import (
+    TIMED,
+    Run,
+    TimeSpan,
+    is_recorded_afterwards,
+    misdated,
+    span_ended_by,
+)
+from drive_trace.trace.times import is_of_year, milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, TOKEN_FIELDS
 from drive_trace.vocabulary.types import not_random
 
@@ -125,11 +132,11 @@ def wall_clock(
     run: Run, started: str | None, closed: str | None, records: Sequence[ProvenanceRecord] = ()
 ) -> WallClock:
     """From the project's start to its close, else the dispatches' time; so, too, where the close
-    is before the start, or a decade after it, as one of the two timestamps is wrong. ``records``
-    stand beside its files.
+    is before the start, or the year of one of the two is wrong. ``records`` stand beside its files.
     """
-    measured = milliseconds_between(started, closed)
-    if measured is not None and 0 <= measured < DECADE_MS:
+    measured, year = milliseconds_between(started, closed), run.kept(misdated)[0]
+    are_right = all(is_of_year(each or "", year) for each in (started, closed))
+    if measured is not None and measured >= 0 and are_right:
         return WallClock(measured, 0, 0, 0, 1)
     starts, ends = (run.counts(name, DISPATCH.field) for name in _DISPATCHES)
     each = starts | ends  # of both counts the larger one

@@ -10,8 +10,8 @@ from drive_trace.scorecard.caveats import LineRef
 from drive_trace.text.frozen import Frozen
 from drive_trace.trace.line import TS, Line, earliest, latest, name_of
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.run import Length, Run, length_of, work_of
-from drive_trace.trace.times import DECADE_MS, milliseconds_between, sortable
+from drive_trace.trace.run import Length, Run, length_of, misdated, work_of
+from drive_trace.trace.times import in_moments, is_of_year, milliseconds_between
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, Lifetime
 
 _HALT = "falsified-assumption"
@@ -115,7 +115,7 @@ def run_facts(run: Run, files: _Files) -> RunFacts:
         name = line.text_fact("dispatch_name") if name_of(line) == DISPATCH.opener else ""
         return name or key, LineRef(path, line.order + 1)
 
-    began, clock_ms = _clock(files)
+    began, clock_ms = _clock(run)
     halts = ((line, path) for own, path in files for line in own.events(_HALT))
     return RunFacts(
         dispatches=len(results),
@@ -187,14 +187,15 @@ def _halt(line: Line, path: str) -> Halt:
     return Halt(place, None if said is None else str(said)[:_LONGEST_SUMMARY])
 
 
-def _clock(files: _Files) -> tuple[str | None, int | None]:
-    own = [
-        [lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed]
-        for run, _ in files
-    ]
-    ends = [earliest([each[0] for each in some]) for some in own]
-    ends += [latest([each[-1] for each in some]) for some in own]
-    stamps = [*filter(None, (sortable(line.text_fact("ts")) for line in ends if line))]
-    first, last = min(stamps, default=None), max(stamps, default=None)
-    passed = milliseconds_between(first, last)
-    return first, passed if passed is not None and passed < DECADE_MS else None
+def _clock(run: Run) -> tuple[str | None, int | None]:
+    """The first moment of a run, and how long it went on: by the timestamps, as a merge may have
+    put a line anywhere. Unknown where the year is wrong of the line with which it begins or ends.
+    """
+    own = [lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed]
+    year, wrong = run.kept(misdated)
+    stamps = in_moments([line.facts[TS] for line in chain.from_iterable(own)])
+    first, last = (
+        next((ts for ts in way if is_of_year(ts, year)), None) for way in (stamps, stamps[::-1])
+    )
+    ends = earliest([each[0] for each in own]), latest([each[-1] for each in own])
+    return first, milliseconds_between(first, last) if not {*ends} & {*wrong} else None

@@ -13,8 +13,8 @@ import msgspec
 from drive_trace.stopping import cached_property
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, earliest, name_of, references_of
-from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import DISPATCH, EVENTS, OPENING, ROUND, Lifetime
+from drive_trace.trace.times import is_of_year, milliseconds_between, year_of
+from drive_trace.vocabulary import DISPATCH, EVENTS, OPENING, ROUND, Form, Lifetime
 
 _NO_LINES: Sequence[Line] = ()
 
@@ -145,6 +145,20 @@ def any_between(lines: Iterable[Line], start: Line | None, end: Line) -> bool:
 def in_order(lines: Iterable[Line]) -> LineSet:
     """Lines as a set."""
     return LineSet(sorted(lines, key=attrgetter("order")))
+
+
+# When it was
+
+
+def misdated(run: Run) -> tuple[int | None, Sequence[Line]]:
+    """The year of a run, as :func:`year_of` tells it, and its events whose year is another one."""
+    place = trace_line.TS
+    stamps = sorted([line.facts[place] for line in run.lines])
+    year = year_of(stamps)
+    if all(is_of_year(ts, year) for ts in (*stamps[:1], *stamps[-1:])):  # as nearly always
+        return year, _NO_LINES
+    wrong = (line for line in run.lines if not is_of_year(line.facts[place], year))
+    return year, [line for line in wrong if line.facts[place] in Form.TIMESTAMP]
 
 
 # How long dispatches and rounds took

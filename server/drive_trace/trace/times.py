@@ -2,7 +2,8 @@
 for UTC. Comparisons do not use such a timestamp.
 """
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -10,8 +11,11 @@ Item = TypeVar("Item")
 
 _MILLISECOND = timedelta(milliseconds=1)
 _LENGTH = len("2026-05-28T14:00:00.000Z")
-DECADE_MS = 315_360_000_000
-"""No run takes so long: one of two timestamps that are so far apart is wrong."""
+_FIRST, _END, _DECADE = "2020", "2050", 10
+"""A clock that was set shows a year from the first on, and before the end; no run takes a decade.
+"""
+_FAR_MORE = 10
+"""So many times as many timestamps outweigh earlier ones."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -61,6 +65,35 @@ def is_later(one: str, other: str) -> bool:
     """Whether one timestamp is later than another, beyond doubt."""
     moment, earlier = sortable(one), sortable(other)
     return moment is not None and earlier is not None and moment > earlier
+
+
+def in_moments(stamps: Sequence[str]) -> Sequence[str]:
+    """Timestamps in their order, as :func:`sortable` writes them."""
+    if {*map(len, stamps)} != {_LENGTH}:
+        stamps = [*filter(None, map(sortable, stamps))]
+    return sorted(stamps)
+
+
+def year_of(stamps: Sequence[str]) -> int | None:
+    """The year of a run, given its timestamps, sorted: the one around which most of them lie; of
+    years that are a decade or more apart an early one, unless far more are late. None if none can
+    be right.
+    """
+    if stamps and stamps[0][:4] == stamps[-1][:4]:  # as nearly always
+        stamps = stamps[:1]
+    late = [int(ts[:4]) for ts in stamps if _FIRST <= ts < _END and ts[:4].isdecimal()]
+    early: list[int] = []
+    while late and len(late) >= len(early) * _FAR_MORE:
+        early = [year for year in late if year < late[0] + _DECADE]
+        late = late[len(early) :]
+    counts = Counter(early)
+    near = {year: counts[year - 1] + counts[year] + counts[year + 1] for year in counts}
+    return max(near, key=lambda year: near[year], default=None)
+
+
+def is_of_year(ts: str, year: int | None) -> bool:
+    """Whether a timestamp can be of a run of that year: it is, or of the one before or after."""
+    return year is not None and str(year - 1) <= ts[:4] <= str(year + 1) and _FIRST <= ts < _END
 
 
 def moment(ts: str) -> datetime | None:
