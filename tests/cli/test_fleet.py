@@ -299,7 +299,7 @@ def test_what_cannot_be_read_back_is_not_kept(
     fleet: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = rows(".", "--no-cache")
-    for part in ("state_from", "_read_back", "summary_from"):
+    for part in ("state_from", "read_back", "summary_from"):
         with monkeypatch.context() as patched:
             patched.setattr(f"drive_trace.fleet.kept.{part}", lambda *_: None)
             for _ in range(2):
@@ -420,7 +420,7 @@ def _cut(value: bytes) -> bytes:
 def _with_a_text_for_a_number(value: bytes) -> bytes:
     """The same, whole, but that the rows in it have a text where their events are counted."""
     whole = msgspec.msgpack.decode(value)
-    at = looking.TraceState._fields.index("rows")
+    at = looking.TraceState._fields.index("shown")
     is_state = isinstance(whole, list) and isinstance(whole[at], bytes)
     rows = msgspec.msgpack.decode(whole[at]) if is_state else [whole] * isinstance(whole, list)
     for row in rows:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from drive_trace.features.runs import listed
 from drive_trace.fleet import kept
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.workspace import closed_traces
@@ -53,8 +54,10 @@ def said(closed: ClosedTraces) -> list[Any]:
     """All that the list of runs shows of traces."""
     workspace = WorkspaceRuns(Workspace(), closed)
     found = []
-    for (_, parts), joined in workspace.judged(workspace.all_runs()):
+    shown = [each for _, each in workspace.listed()]
+    for at, ((_, parts), joined) in enumerate(workspace.judged(workspace.all_runs())):
         assert joined.uris == [each.uri for each in parts]
+        assert shown[at] == listed(joined)
         run = joined.run
         reals = {each.real: each.path.as_uri() for each in closed.seen()}
         counts = [
@@ -101,7 +104,7 @@ def test_what_is_kept_says_what_the_files_say(
         closed.complete(())
         assert said(closed) == expected
         for each in closed.seen():  # only what is joined is read
-            assert each.is_short == ("run-1" not in each.parts)
+            assert each.is_short == ("run-1" not in each.run_ids)
         monkeypatch.setattr(kept, "read", None)  # the second time, nothing is
     assert report(closed, folder / "alone" / "trace.jsonl") == b"[]"
     assert b"malformed-timestamp" in report(closed, folder / "faulty" / "trace.jsonl")
@@ -141,7 +144,7 @@ def test_traces_are_looked_at_anew_where_the_cache_and_a_writer_spoil_what_is_ke
     assert closed.look_first(traces, cache, seconds=60) == len(TEXTS)
     cache.close()
     assert {each.is_unread for each in closed.seen()} == {False}
-    assert "new" in {run_id for each in closed.seen() for run_id in each.parts}
+    assert "new" in {run_id for each in closed.seen() for run_id in each.run_ids}
 
 
 LATER = """

@@ -15,14 +15,15 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.values import STALE, Carried, clock
 from drive_trace.features import LensOptions
-from drive_trace.features.results import CannotMake, markup
+from drive_trace.features.results import CannotMake, dumps, markup
 from drive_trace.scorecard import render, run_score
-from drive_trace.scorecard.card import ScoreCard
-from drive_trace.scorecard.caveats import CaveatCode, LineRef, uncounted_lines
+from drive_trace.scorecard.card import headline_of
+from drive_trace.scorecard.caveats import CaveatCode, LineRef, Unread, uncounted_lines
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.outline import grading, in_short, outline
 from drive_trace.scorecard.scoring import score_in
 from drive_trace.text import document as doc
+from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import plain, plural, printable
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import FlaggedLine, Line, run_id_of, run_of
@@ -277,26 +278,48 @@ class RunFile(NamedTuple):
     """The grade by this trace alone, by component."""
 
 
-def run_json(joined: JoinedRun, folder: str | None, files: Sequence[RunFile]) -> dict[str, object]:
-    """A run over all its files, with its folder if the workspace has several, and the moment of
-    its last event in a form that sorts.
+class ListedRun(Frozen, frozen=True):
+    """A run over all its files as a list shows it, but for where these are."""
+
+    text: bytes
+    """The JSON text of what is said of it, with the moment of its last event in a form that sorts,
+    without the bracket at the end.
     """
-    counts = [each.findings for each in files if each.findings is not None]
-    moments = (sortable(part.last) for part in joined.run.parts if part.last is not None)
-    return {
-        **_run_summary(joined),
-        "last": max(filter(None, moments), default=None),
-        "folder": folder,
-        "findings": sum(counts) if len(counts) == len(files) else None,
-        "files": [each._asdict() for each in files],
-    }
+    gate: run_score.Gate
+    standing: str
+    file: RunFile
+    """The first of its files, with no URI."""
+
+    def as_json(self, folder: str | None, files: Sequence[RunFile]) -> bytes:
+        """Its JSON text, with its folder if the workspace has several."""
+        counts = [each.findings for each in files if each.findings is not None]
+        findings = sum(counts) if len(counts) == len(files) else None
+        told = {"folder": folder, "findings": findings, "files": [each._asdict() for each in files]}
+        return b"%b,%b" % (self.text, dumps(told)[1:])
 
 
-def headlines_of(card: ScoreCard, *, is_final: bool) -> Iterator[str]:
+def listed(joined: JoinedRun) -> ListedRun:
+    """A run as a list shows it."""
+    run = joined.run
+    moments = (sortable(part.last) for part in run.parts if part.last is not None)
+    told = {**_run_summary(joined), "last": max(filter(None, moments), default=None)}
+    return ListedRun(dumps(told)[:-1], run.gate, run.standing, file_of(run.parts[0]))
+
+
+def file_of(part: run_score.RunInFile) -> RunFile:
+    """What a trace has of a run, with no URI."""
+    grade = dict(part.correctness.values) if part.correctness is not None else None
+    return RunFile("", part.path, part.first_line - 1, part.event_count, None, grade)
+
+
+def headlines_of(
+    runs: Sequence[ListedRun], unread: Sequence[Unread], *, is_final: bool
+) -> Iterator[str]:
     """All verdicts in a few words, as `score` prints them, and the unreadable traces."""
-    if card.runs:
-        yield card.headline if is_final else f"{card.headline} so far"
-    yield from map(doc.unmarked, render.not_read(card))
+    if runs:
+        told = headline_of([each.gate for each in runs], (each.standing for each in runs))
+        yield told if is_final else f"{told} so far"
+    yield from map(doc.unmarked, render.not_read(unread, has_runs=bool(runs)))
 
 
 def run_near(analysis: Analysis, point: Point) -> str | None:

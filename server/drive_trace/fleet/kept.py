@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -31,6 +32,10 @@ if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks fo
 
 Item = TypeVar("Item")
 Part = TypeVar("Part")
+Show: TypeAlias = Callable[[TraceSummary], bytes]
+"""Packs how the runs of a trace are shown, as if there were no other file. Raises OverflowError,
+and UnicodeEncodeError for a lone surrogate.
+"""
 OnAll: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[tuple[Any, Any]]]
 """Does the same work on many items, as :func:`on_all_cores` does."""
 
@@ -115,8 +120,8 @@ class TraceState(NamedTuple):
     is_illegible: bool
     hashes: Mapping[str, bytes]
     """As those of the summary."""
-    rows: bytes = b""
-    """The packed rows of its runs, as if there were no other file; without findings."""
+    shown: bytes = b""
+    """How its runs are shown, as if there were no other file; see :class:`KeptTraces`."""
     summary: bytes = b""
     """The packed summary, without hashes. Few need either: they stay packed until then. Both are
     empty where some text or number does not fit into bytes, as a lone surrogate.
@@ -128,7 +133,7 @@ _ROWS = msgpack.Decoder(tuple[Row, ...])
 _BROKEN = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
-def _read_back(decoder: msgpack.Decoder[Part], data: bytes) -> Part | None:
+def read_back(decoder: msgpack.Decoder[Part], data: bytes) -> Part | None:
     """What was kept; None where the data are anything else."""
     try:
         return decoder.decode(data)
@@ -138,7 +143,7 @@ def _read_back(decoder: msgpack.Decoder[Part], data: bytes) -> Part | None:
 
 def state_from(data: bytes) -> TraceState | None:
     """What was kept of a trace; None where the data are anything else."""
-    state = _read_back(_STATE, data)
+    state = read_back(_STATE, data)
     if state is None or any(len(each) % run_lines.HASH for each in state.hashes.values()):
         return None
     return state if len(state.digest) == 2 * disk.DIGEST else None
@@ -146,18 +151,26 @@ def state_from(data: bytes) -> TraceState | None:
 
 def summary_from(data: bytes) -> TraceSummary | None:
     """The same of a summary."""
-    from drive_trace.grading.judgements import Gating, Judgement  # noqa: PLC0415 - few need it
-
-    noted = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
+    decoder, noted = _of_summaries()
     try:
-        summary = msgpack.decode(data, type=TraceSummary)
+        summary = decoder.decode(data)
         verdicts = summary.verdicts and msgspec.convert(summary.verdicts, noted)
     except _BROKEN:
         return None
     # What its types cannot say: each run stands in it alone, judged without what is beside it.
-    if any(len(run.parts) != 1 or run.judgement is not None for run in summary.runs):
-        return None
-    return summary._replace(verdicts=verdicts)
+    for run in summary.runs:
+        if len(run.parts) != 1 or run.judgement is not None:
+            return None
+    return summary._replace(verdicts=verdicts) if verdicts else summary
+
+
+@cache
+def _of_summaries() -> tuple[msgpack.Decoder[TraceSummary], type[Mapping[str, Verdicts]]]:
+    """What reads a summary back, and the type of its verdicts."""
+    from drive_trace.grading.judgements import Gating, Judgement  # noqa: PLC0415 - few need it
+
+    noted = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
+    return msgpack.Decoder(TraceSummary), noted
 
 
 # A look at a trace
@@ -179,7 +192,13 @@ class File(NamedTuple):
     """What was found when it was looked at last, with the findings that are asked for now."""
 
 
-def look_at_file(file: File) -> TraceState | disk.Problem:
+def rows_alone(summary: TraceSummary) -> bytes:
+    """The packed rows of a trace's runs, without findings."""
+    alone = AllFiles()
+    return msgpack.encode([alone.row_in(summary, run, None) for run in summary.runs])
+
+
+def look_at_file(file: File, show: Show = rows_alone) -> TraceState | disk.Problem:
     """Read a trace, and look at it unless its content is as it was."""
     version = _version(file.path)
     trace = read(file.path)
@@ -201,16 +220,14 @@ def look_at_file(file: File) -> TraceState | disk.Problem:
         summary.is_illegible,
         summary.hashes,
     )
-    alone = AllFiles()
-    rows = tuple(alone.row_in(summary, run, None) for run in summary.runs)
     with suppress(OverflowError, UnicodeEncodeError):
-        packed = msgpack.encode(rows), msgpack.encode(summary._replace(hashes={}))
-        return state._replace(rows=packed[0], summary=packed[1])
+        packed = msgpack.encode(summary._replace(hashes={}))
+        return state._replace(shown=show(summary), summary=packed)
     return state
 
 
-def _look_at_files(files: Sequence[File]) -> list[TraceState | disk.Problem]:
-    return [look_at_file(each) for each in files]
+def _look_at_files(show: Show, files: Sequence[File]) -> list[TraceState | disk.Problem]:
+    return [look_at_file(each, show) for each in files]
 
 
 def read(path: str) -> tuple[disk.TraceRecords, bytes] | disk.Problem:
@@ -287,8 +304,10 @@ class KeptTraces:
     findings. What the cache does not take is made again.
     """
 
-    def __init__(self, cache: fleet_cache.Cache, on_all: OnAll = on_all_cores) -> None:
-        """Files are looked at by ``on_all``."""
+    def __init__(
+        self, cache: fleet_cache.Cache, on_all: OnAll = on_all_cores, show: Show = rows_alone
+    ) -> None:
+        """Files are looked at by ``on_all``; ``show`` makes what is kept to be shown."""
         self.files: list[tuple[File, bytes]] = []
         """Those that were read, each with the digests of its content and of its record."""
         self.findings: list[FindingCounts | None] = []
@@ -297,7 +316,7 @@ class KeptTraces:
         """The rows of each of them, packed."""
         self._unpacked: tuple[int, Mapping[str, Row]] = -1, {}
         self._summary = -1, TraceSummary("")
-        self._cache = cache
+        self._cache, self._show = cache, show
         self._on_all, self._at_once = on_all, 1 if on_all is one_by_one else _AT_ONCE
         self._rules: tuple[RuleSettings | None, bytes] = None, b""
         """The settings of the last file, and what identifies them: many share them."""
@@ -308,7 +327,8 @@ class KeptTraces:
         # A trace that is as it was is not looked at; the others are, on all cores.
         files_now, ahead = tee((each, _unchanged(each)) for each in asked)
         others = (each for each, state in ahead if state is None)
-        batches = self._on_all(_look_at_files, in_batches(others, self._at_once))
+        look = partial(_look_at_files, self._show)
+        batches = self._on_all(look, in_batches(others, self._at_once))
         looked = (each for _, answers in batches for each in answers)
         new: dict[bytes, bytes] = {}
         try:
@@ -325,7 +345,7 @@ class KeptTraces:
                         new = {}
                 self.files.append((file._replace(known=None), state.digest))
                 self.findings.append(state.findings if file.settings is not None else None)
-                self._rows.append(state.rows)
+                self._rows.append(state.shown)
                 yield state
         finally:
             self._cache.put_many(new)
@@ -335,7 +355,7 @@ class KeptTraces:
         it could not be kept.
         """
         if self._unpacked[0] != number:  # the runs of a trace follow each other
-            rows = _read_back(_ROWS, self._rows[number]) or ()
+            rows = read_back(_ROWS, self._rows[number]) or ()
             self._unpacked = number, {row.run_id: row for row in rows}
         return self._unpacked[1].get(run_id)
 
@@ -360,7 +380,8 @@ class KeptTraces:
 
     def _with_known(self, files: Sequence[File]) -> Iterator[File]:
         names = ((os.path.abspath(each.path), each.name) for each in files)  # noqa: PTH100 - that would follow links
-        keys = [disk.digest_of(fleet_cache.program(), *map(in_bytes, each)) for each in names]
+        shown = fleet_cache.program(), in_bytes(self._show.__qualname__)
+        keys = [disk.digest_of(*shown, *map(in_bytes, each)) for each in names]
         kept = self._cache.get_many(keys)
         for file, key in zip(files, keys, strict=True):
             if self._rules[0] is not file.settings:

@@ -201,43 +201,60 @@ def runs_sharing_events(index: Index) -> set[str]:
 class EventOwners:
     """Which runs have an event, over many files."""
 
-    def __init__(self) -> None:
-        self.first: dict[int, tuple[str, str]] = {}
-        """By the hash of an event the id of the first run that has it, and its file."""
-        self.second: dict[int, tuple[str, str]] = {}
-        """The same of another run."""
-        self.hashes: dict[str, list[Sequence[int]]] = {}
+    def __init__(self, events: Iterable[tuple[str, str, Sequence[int]]]) -> None:
+        """``events`` are the hashes of the events of a run in a file, after both their names."""
+        self.events = [*events]
+
+    @cached_property
+    def hashes(self) -> Mapping[str, Sequence[Sequence[int]]]:
         """By the id of a run those of its events, for each file."""
+        found: dict[str, list[Sequence[int]]] = {}
+        for run_id, _, hashes in self.events:
+            found.setdefault(run_id, []).append(hashes)
+        return found
 
-    def add_all(self, path: str, hashes: Mapping[str, bytes]) -> None:
-        """Take in the events of all runs in a file."""
-        for run_id, each in hashes.items():
-            self.add(run_id, path, array("Q", each))
+    @cached_property
+    def are_shared(self) -> bool:
+        """Whether an event stands anywhere twice: as good as never, and told in a third of the
+        time.
+        """
+        every = [hashes for *_, hashes in self.events]
+        return len(set(chain(*every))) != sum(map(len, every))
 
-    def add(self, run_id: str, path: str, hashes: Sequence[int]) -> None:
-        """Take in the events of a run in a file."""
-        self.hashes.setdefault(run_id, []).append(hashes)
-        own = dict.fromkeys(hashes, (run_id, path))
-        for each in () if self.first.keys().isdisjoint(own) else self.first.keys() & own:
-            del own[each]
-            if self.first[each][0] != run_id:
-                self.second.setdefault(each, (run_id, path))
-        self.first.update(own)
+    @cached_property
+    def _owners(self) -> Sequence[Mapping[int, tuple[str, str]]]:
+        """By the hash of an event the id of the first run that has it, and its file; and the same
+        of another run.
+        """
+        first, second = dict[int, tuple[str, str]](), dict[int, tuple[str, str]]()
+        for run_id, path, hashes in self.events:
+            own = dict.fromkeys(hashes, (run_id, path))
+            for each in () if first.keys().isdisjoint(own) else first.keys() & own:
+                del own[each]
+                if first[each][0] != run_id:
+                    second.setdefault(each, (run_id, path))
+            first.update(own)
+        return first, second
 
     def other(self, run_id: str, hashes: Sequence[int]) -> str | None:
         """The file of another run that has one of these events; None if there is none."""
-        owners = [o for o in (self.first, self.second) if not o.keys().isdisjoint(hashes)]
+        owners = [each for each in self._owners if not each.keys().isdisjoint(hashes)]
         found = (each.get(key) for key in hashes for each in owners)
         return next((each[1] for each in found if each and each[0] != run_id), None)
+
+
+def events_of(
+    files: Iterable[tuple[str, Mapping[str, bytes]]],
+) -> list[tuple[str, str, Sequence[int]]]:
+    """For :class:`EventOwners`, given the path and the hashes of each file."""
+    return [(run_id, path, array("Q", own)) for path, runs in files for run_id, own in runs.items()]
 
 
 def copied_runs(files: Iterable[tuple[str, Mapping[str, bytes]]]) -> Mapping[str, str]:
     """By the id of each run that has events of another one, a file of the other, given the hashes
     of each file. Takes little memory: a sixteenth of the events is looked at together.
     """
-    parts = [
-        (run_id, path, array("Q", own)) for path, runs in files for run_id, own in runs.items()
-    ]
+    parts = events_of(files)
     found: dict[str, str] = {}
     for low in range(0, 1 << 64, 1 << 60):
         high = low + (1 << 60)
@@ -245,11 +262,9 @@ def copied_runs(files: Iterable[tuple[str, Mapping[str, bytes]]]) -> Mapping[str
             (run_id, path, some[bisect_left(some, low) : bisect_left(some, high)])
             for run_id, path, some in parts
         ]
-        if len(set(chain(*(each[2] for each in share)))) == sum(len(each[2]) for each in share):
-            continue  # as good as always
-        owners = EventOwners()
-        for each in share:
-            owners.add(*each)
+        owners = EventOwners(share)
         others = ((run_id, owners.other(run_id, some)) for run_id, _, some in share)
+        if not owners.are_shared:
+            continue
         found |= {run_id: path for run_id, path in others if path is not None}
     return found

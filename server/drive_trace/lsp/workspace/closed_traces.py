@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import tee
@@ -23,9 +23,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
+from msgspec import msgpack
+
 from drive_trace.analysis import Analysis
 from drive_trace.features.findings import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.navigation import SymbolName, names_in
+from drive_trace.features.runs import ListedRun, listed, of_one_file
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -34,7 +37,8 @@ from drive_trace.lsp.rpc.threads import without_collecting
 from drive_trace.scorecard.caveats import ILLEGIBLE, Uncounted
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
-from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, with_hashes
+from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, with_hashes
+from drive_trace.stopping import cached_property
 from drive_trace.storage import finding, other_files
 from drive_trace.storage.files import DIGEST, LeftOut, Problem, provenance_beside
 from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_real_traces
@@ -226,6 +230,38 @@ def real_path(path: Path) -> str:
 # What they say
 
 
+class ClosedRuns:
+    """The runs of a trace, by their ids, as if they stood in it alone."""
+
+    def __init__(self, scores: Mapping[str, RunScore], kept: bytes = b"") -> None:
+        """``kept`` is what :func:`listing` gave."""
+        self.scores = scores
+        self._kept = kept
+
+    @cached_property
+    def listed(self) -> Mapping[str, ListedRun]:
+        """As a list shows them."""
+        from drive_trace.fleet.kept import read_back  # noqa: PLC0415 - loads SQLite
+
+        found = read_back(_LISTED, self._kept)
+        if found is None or found.keys() != self.scores.keys():
+            return {run_id: _listed_alone(run) for run_id, run in self.scores.items()}
+        return found
+
+
+def listing(summary: TraceSummary) -> bytes:
+    """The runs of a trace as a list shows them, to be kept."""
+    return msgpack.encode({run.run_id: _listed_alone(run) for run in summary.runs})
+
+
+def _listed_alone(run: RunScore) -> ListedRun:
+    return listed(of_one_file(among(run)))
+
+
+_LISTED = msgpack.Decoder(dict[str, ListedRun])
+_NO_RUNS = ClosedRuns({})
+
+
 class ClosedTrace(NamedTuple):
     """A trace as it was when it was last looked at. What it says is empty where it cannot be read.
     An :class:`EditedTrace` says the same of an open one.
@@ -241,8 +277,7 @@ class ClosedTrace(NamedTuple):
     """Why it cannot be read."""
     unread_because: str = ""
     """Why runs may lack a part that is in it; empty if they do not."""
-    parts: Mapping[str, RunScore] = {}
-    """Each run in it by its id, scored as if it stood in this trace alone."""
+    runs: ClosedRuns = _NO_RUNS
     strays: Sequence[Uncounted] = ()
     """Its lines that may grade any run."""
     hashes: Mapping[str, bytes] = {}
@@ -262,9 +297,14 @@ class ClosedTrace(NamedTuple):
         """Whether nobody has tried to read it yet."""
         return self.version is None and self.problem is None
 
-    def run(self, run_id: str) -> RunScore | None:
-        """One of its runs."""
-        return self.parts.get(run_id)
+    @property
+    def run_ids(self) -> Collection[str]:
+        """Those of the runs in it."""
+        return self.runs.scores
+
+    def run(self, run_id: str) -> RunScore:
+        """One of its runs, scored as if it stood in this trace alone."""
+        return self.runs.scores[run_id]
 
 
 class _Followed:
@@ -352,7 +392,7 @@ class ClosedTraces:
             if state is not None and (each := entry.seen)
         )
         # Threads bear no fork.
-        with closing(KeptTraces(cache, one_by_one).look_at(files)) as looked:
+        with closing(KeptTraces(cache, one_by_one, listing).look_at(files)) as looked:
             for number, (entry, state, rules) in enumerate(asked, 1):
                 found = next(looked) if state is not None else None
                 with entry.lock:
@@ -566,7 +606,7 @@ class ClosedTraces:
         if not isinstance(found, TraceState) or summary is None or not entry.seen.is_unread:
             return False
         entry.file.adopt(state, found.digest[:DIGEST])
-        self._note_summary(entry, summary._replace(hashes=found.hashes))
+        self._note_summary(entry, summary._replace(hashes=found.hashes), kept=found.shown)
         if found.findings is not None and rules is not None:
             counts = {run_id: sum(each.values()) for run_id, each in found.findings.items()}
             entry.results["counts"] = (rules, None), counts
@@ -575,7 +615,11 @@ class ClosedTraces:
         return True
 
     def _note_summary(
-        self, entry: _Followed, summary: TraceSummary, lines: Sequence[Line] | None = None
+        self,
+        entry: _Followed,
+        summary: TraceSummary,
+        lines: Sequence[Line] | None = None,
+        kept: bytes = b"",
     ) -> None:
         seen, index = entry.seen, summary.lines
         now = ClosedTrace(
@@ -584,7 +628,7 @@ class ClosedTraces:
             seen.place,
             entry.file.content,
             unread_because=ILLEGIBLE if summary.is_illegible else "",
-            parts={run.run_id: run for run in summary.runs},
+            runs=ClosedRuns({run.run_id: run for run in summary.runs}, kept),
             strays=summary.strays,
             hashes=summary.hashes,
             lines=lines,
@@ -600,9 +644,9 @@ class ClosedTraces:
             self.revision += before != now
             entry.seen = now
             is_known = self._entries.get(now.real) is entry  # else a search found it gone
-            for run_id in before.parts.keys() | now.parts.keys():
+            for run_id in {*before.run_ids, *now.run_ids}:
                 holders = self._holders.setdefault(run_id, {})
-                if is_known and run_id in now.parts:
+                if is_known and run_id in now.run_ids:
                     holders[now.real] = now
                 elif holders.get(now.real) is before:
                     del holders[now.real]
