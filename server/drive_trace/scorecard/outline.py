@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.scorecard.run_facts import NotableDispatch, RunFacts
+from drive_trace.scorecard.measures import NotableDispatch, RunFacts
 from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore, what_would_change_it
 from drive_trace.text import document as doc
 from drive_trace.text.wording import listed, plural, short_time

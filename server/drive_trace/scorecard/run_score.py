@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from drive_trace.scorecard.caveats import Caveat, CaveatCode, Uncounted
-from drive_trace.scorecard.measures import Efficiency, Provenance
-from drive_trace.scorecard.run_facts import RunFacts
+from drive_trace.scorecard.measures import Efficiency, Provenance, RunFacts
 from drive_trace.text.frozen import Frozen
 from drive_trace.text.wording import are, listed, plural, short_hash
 from drive_trace.trace.line import Line

@@ -24,7 +24,7 @@ from drive_trace.scorecard.caveats import (
 )
 from drive_trace.scorecard.feed_state import FeedState, feed_state
 from drive_trace.scorecard.finding_caveats import caveats_from_elsewhere, caveats_of_coverage
-from drive_trace.scorecard.run_facts import run_facts
+from drive_trace.scorecard.measures import run_facts
 from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes, runs_sharing_events
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
 from drive_trace.text.frozen import Frozen
