@@ -8,7 +8,7 @@ import msgspec
 from pydantic import TypeAdapter
 
 from drive_trace import TraceEvent
-from drive_trace.comparison import traced
+from drive_trace.comparison import runs
 from drive_trace.linter.rules import GROUPS, SETTABLE
 from drive_trace.storage import configuration, suites
 from drive_trace.storage.configuration import SEVERITIES, Configuration, Rules, SeverityWord
@@ -99,7 +99,7 @@ def _table_schema(kind: Any) -> dict[str, Any]:
     schema = _cleaned(msgspec.json.schema(kind, schema_hook=_class_schema))
     definitions = schema.get("$defs", {})
     for name, each in definitions.items():
-        table = next(getattr(m, name) for m in (configuration, suites, traced) if hasattr(m, name))
+        table = next(getattr(m, name) for m in (configuration, suites, runs) if hasattr(m, name))
         prose = prose_of(table)
         for key, field in each["properties"].items():
             each["properties"][key] = _of_toml(field)

@@ -23,8 +23,7 @@ from drive_trace.comparison import statistics
 from drive_trace.comparison.answer import Answer, CorrectShare, CostRule
 from drive_trace.comparison.power import levels_for_two
 from drive_trace.comparison.repeated import tally
-from drive_trace.comparison.runs import ComparedRun, RunsOfCase, costs_of
-from drive_trace.comparison.traced import TokenPrices
+from drive_trace.comparison.runs import ComparedRun, RunsOfCase, TokenPrices, costs_of
 from drive_trace.scorecard.measures import Efficiency, Rounds, WallClock
 from drive_trace.scorecard.run_score import Gate, RunScore, Verdict
 from drive_trace.vocabulary import TOKEN_FIELDS

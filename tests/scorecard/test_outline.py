@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from drive_trace.report.fleet import row_of
-from drive_trace.scorecard.outline import decided_by, grading, in_short, outline
+from drive_trace.scorecard.render import decided_by, grading, in_short, outline
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.text.document import as_markdown, as_text, unmarked
 from drive_trace.text.html import as_html

@@ -13,7 +13,7 @@ import msgspec
 
 from drive_trace.json_text import STRICT, as_json, from_json, parse, refuse_number
 from drive_trace.scorecard.feed_state import JoinedFeed
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
 from drive_trace.trace.reading import read_exactly

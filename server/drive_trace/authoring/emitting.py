@@ -18,7 +18,7 @@ from drive_trace.authoring.values import Certainty, EventContext, Given, Slot, a
 from drive_trace.json_text import as_json
 from drive_trace.scorecard.feed_state import mentions
 from drive_trace.scorecard.scoring import ScoredTrace
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.wording import fields_listed, first_of, listed, shown, writable
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Opened, Scope, scope_at

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from drive_trace import vocabulary
 from drive_trace.authoring import drafts, values
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.trace.scope import RUN_ENDS, RUN_STARTS, Opened, Scope
 from drive_trace.vocabulary import DISPATCH, EVENTS, LIFETIMES, ROUND, SLICE, Entity, EventType
 

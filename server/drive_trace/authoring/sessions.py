@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.authoring import emitting, transcripts, usage_shapes
 from drive_trace.authoring.usage import ID, values
-from drive_trace.text.hashes import sha256_of
+from drive_trace.text.quick import sha256_of
 from drive_trace.text.wording import plural, shown, writable
 from drive_trace.trace.times import milliseconds_between, sortable
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 
 from drive_trace import vocabulary
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.wording import duration, shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.run import FORGOTTEN_MS

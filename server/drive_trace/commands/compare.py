@@ -12,7 +12,7 @@ from drive_trace.commands import calibrate, options
 from drive_trace.commands.planned import GATED, INTENT, PlannedRun, refusals, states
 from drive_trace.commands.reading import Reading, found_in, suite_at, tell_others, usable
 from drive_trace.commands.terminal import EXIT_UNUSABLE, columns, format_of, notify, write_document
-from drive_trace.comparison import comparability, runs, traced
+from drive_trace.comparison import comparability, runs
 from drive_trace.comparison.answer import MARGIN, Answer, Comparison, CostRule, to_json
 from drive_trace.comparison.answer import compare as compare_sides
 from drive_trace.grading.judgements import Calibrated
@@ -162,7 +162,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace compare --suite suite.toml --out compared.html --fail-on worse
     """
     plans: tuple[compared_sides.Planned, compared_sides.Planned] = {}, {}
-    rule, priced, file, at = CostRule(margin, time), cast("traced.Prices", {}), None, 1
+    rule, priced, file, at = CostRule(margin, time), cast("runs.Prices", {}), None, 1
     if suite is not None:
         file, at = _suite_and_look(suite, look)
         rule, priced = file.rule(at), file.suite.prices

@@ -14,7 +14,7 @@ from drive_trace.scorecard import caveats, scoring
 from drive_trace.storage import files, finding, other_files, projects
 from drive_trace.storage.recording import RECORDED, Merged, Refuse, record_feed
 from drive_trace.text import wording
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.trace.provenance import Origin
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 

@@ -20,10 +20,10 @@ from drive_trace.scorecard import render, run_score
 from drive_trace.scorecard.card import headline_of
 from drive_trace.scorecard.caveats import CaveatCode, LineRef, Unread, uncounted_lines
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
-from drive_trace.scorecard.outline import grading, in_short, outline
+from drive_trace.scorecard.render import grading, in_short, outline
 from drive_trace.scorecard.scoring import score_in
 from drive_trace.text import document as doc
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.wording import plain, plural, printable
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import FlaggedLine, Line, run_id_of, run_of

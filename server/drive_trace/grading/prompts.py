@@ -16,8 +16,7 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from drive_trace.json_text import STRICT
-from drive_trace.text.hashes import sha256_of
-from drive_trace.text.shipped import shipped
+from drive_trace.text.quick import sha256_of, shipped
 from drive_trace.text.wording import listed, plural, printable, shown, writable
 
 PROMPT_VERSION = "1"

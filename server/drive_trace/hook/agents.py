@@ -26,7 +26,7 @@ from drive_trace.json_text import from_json
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage import emitting, files, recording
 from drive_trace.storage.session_logs import log_lines, logs_of
-from drive_trace.text.hashes import sha256_of
+from drive_trace.text.quick import sha256_of
 from drive_trace.text.wording import shown
 from drive_trace.trace.provenance import Origin
 from drive_trace.trace.scope import Scope, scope_at

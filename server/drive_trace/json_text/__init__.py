@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import shown
 

@@ -11,7 +11,7 @@ from drive_trace import vocabulary
 from drive_trace.json_text import WHITESPACE, as_json
 from drive_trace.linter.rule import Edit, Finding, Fix, Fixes, Level
 from drive_trace.text import codec, spans
-from drive_trace.text.hashes import sha256_of
+from drive_trace.text.quick import sha256_of
 from drive_trace.text.wording import shown
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path, name_of, run_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from drive_trace.text.hashes import sha256_of
+from drive_trace.text.quick import sha256_of
 
 if TYPE_CHECKING:  # whoever reads a configuration may do without rules
     from drive_trace.linter.rule import Rule

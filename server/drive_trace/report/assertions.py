@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.report.event_log import EventLog
 from drive_trace.scorecard.dispatches import Event
-from drive_trace.text.shipped import shipped
+from drive_trace.text.quick import shipped
 from drive_trace.text.wording import numbered_lines
 
 _MOST_LINES = 5

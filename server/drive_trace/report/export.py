@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from drive_trace.report.contents import FullReport
 from drive_trace.scorecard.dispatches import Event, Named, named_by
 from drive_trace.scorecard.run_score import STANDINGS, RunScore
-from drive_trace.text.hashes import sha256_of
+from drive_trace.text.quick import sha256_of
 from drive_trace.text.wording import in_json
 from drive_trace.trace.times import epoch_milliseconds
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE, EVENTS, TOKEN_FIELDS, Entity, types

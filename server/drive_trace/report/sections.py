@@ -21,10 +21,10 @@ from drive_trace.report.metrics import (
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import DispatchSpan, Event
-from drive_trace.scorecard.outline import grading, outline
+from drive_trace.scorecard.render import grading, outline
 from drive_trace.scorecard.run_score import QUALIFIED, RunScore, Verdict, cause
 from drive_trace.text import document as doc
-from drive_trace.text.hashes import blake2b
+from drive_trace.text.quick import blake2b
 from drive_trace.text.wording import LONGEST, compact, exact_duration, numbered_lines, short_time
 
 _NUMBERED = re.compile(r"(?:(?<=\bline )|(?<=\blines )|(?<=\d, )|(?<=\d and ))(\d+)(?!\d| more)")

@@ -31,7 +31,7 @@ from drive_trace.scorecard.run_score import (
     standings_in_short,
 )
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.history import Fate, History, Rewriting
 from drive_trace.trace.index import Index

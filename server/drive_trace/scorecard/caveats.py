@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple, cast
 
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.wording import first_of, listed, numbered_lines, plain, plural
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.line import FlaggedLine, Line, feed_named, feed_with_fields, time_in

@@ -13,7 +13,7 @@ import msgspec
 from drive_trace.scorecard.caveats import Uncounted, meant_feed, uncounted_lines, uncounted_phrases
 from drive_trace.scorecard.run_lines import newest_grade
 from drive_trace.scorecard.run_score import Recorded, RunScore, recorded_in
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.trace.index import Index
 from drive_trace.trace.joined import may_be_after
 from drive_trace.trace.line import FlaggedLine, runs_named

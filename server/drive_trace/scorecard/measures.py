@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from drive_trace.scorecard.caveats import LineRef
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.wording import plural
 from drive_trace.trace.line import EVENT_ID, TS, Line, earliest, latest, name_of
 from drive_trace.trace.provenance import ProvenanceRecord

@@ -11,7 +11,7 @@ from typing import cast
 from drive_trace.scorecard import caveats
 from drive_trace.scorecard.run_score import Recorded, RunInFile, recorded_in
 from drive_trace.stopping import cached_property, unless_stopped
-from drive_trace.text.hashes import blake2b
+from drive_trace.text.quick import blake2b
 from drive_trace.trace.index import Index, identity_of
 from drive_trace.trace.joined import SpreadRun
 from drive_trace.trace.line import FlaggedLine, Line

@@ -10,7 +10,7 @@ import msgspec
 
 from drive_trace.scorecard.caveats import Caveat, CaveatCode, Uncounted
 from drive_trace.scorecard.measures import Efficiency, Provenance, RunFacts
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.wording import are, listed, plural, short_hash
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, ENVELOPE

@@ -27,7 +27,7 @@ from drive_trace.scorecard.finding_caveats import caveats_from_elsewhere, caveat
 from drive_trace.scorecard.measures import run_facts
 from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes, runs_sharing_events
 from drive_trace.scorecard.run_score import RunScore, Verdict, judge
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import LineStatus, run_of, runs_named

@@ -14,8 +14,7 @@ import msgspec
 
 from drive_trace.analysis import Analysis, join_all
 from drive_trace.comparison import runs as comparing
-from drive_trace.comparison.runs import RunManifest, Side, SideFile
-from drive_trace.comparison.traced import Prices, traced
+from drive_trace.comparison.runs import Prices, RunManifest, Side, SideFile, traced
 from drive_trace.json_text import find_member, parse
 from drive_trace.report.event_log import EventLog, TraceLog, by_run, log_of
 from drive_trace.scorecard import run_score, scoring

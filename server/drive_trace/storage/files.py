@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, PROVENANCE_SUFFIX
-from drive_trace.text.hashes import blake2b
+from drive_trace.text.quick import blake2b
 from drive_trace.text.spans import decode
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from drive_trace.storage import files as disk
 from drive_trace.storage import git
 from drive_trace.storage.patterns import RECORD_SUFFIXES, MoreFiles, in_wip, is_trace, patterns_of
 from drive_trace.storage.projects import Above, Projects, absolute, relative
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.spans import is_blank
 from drive_trace.trace import line, provenance
 

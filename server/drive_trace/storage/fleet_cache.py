@@ -12,7 +12,7 @@ from pathlib import Path
 
 from drive_trace import __version__
 from drive_trace.storage.files import DIGEST, cache_folder, digest_of, why
-from drive_trace.text.hashes import blake2b
+from drive_trace.text.quick import blake2b
 
 _MOST_BYTES = 4 << 30
 """A larger file is begun anew."""

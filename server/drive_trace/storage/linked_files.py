@@ -16,7 +16,7 @@ from pathlib import Path
 
 from drive_trace.storage.files import cache_folder, read_regular
 from drive_trace.storage.replace import write_whole
-from drive_trace.text.hashes import sha256_of
+from drive_trace.text.quick import sha256_of
 
 _MOST_NAMES = 10_000
 """The most names that are looked for. No project has as many specs and plans."""

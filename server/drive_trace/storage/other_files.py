@@ -16,7 +16,7 @@ from drive_trace.storage import files as disk
 from drive_trace.storage import finding, git
 from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.projects import absolute
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from drive_trace.storage import appending, git
 from drive_trace.storage import files as disk
 from drive_trace.storage.patterns import PROVENANCE_SUFFIX
 from drive_trace.text import wording
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.trace.line import run_of
 from drive_trace.trace.provenance import Origin, digest_of_line, entry_line
 from drive_trace.trace.reading import read_exactly, read_lines

@@ -18,10 +18,10 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from drive_trace.comparison import statistics, traced
+from drive_trace.comparison import statistics
 from drive_trace.comparison.answer import MARGIN, CostRule
 from drive_trace.comparison.power import levels_for_two
-from drive_trace.comparison.runs import RunManifest, Side
+from drive_trace.comparison.runs import Prices, RunManifest, Side
 from drive_trace.grading.prompts import hash_of
 from drive_trace.storage import files, projects, replace
 from drive_trace.storage.processes import runs_nothing
@@ -143,7 +143,7 @@ class Suite(Struct, frozen=True, forbid_unknown_fields=True):
     qa: GateOf | None = None
     """The gate of all cases."""
     judge: JudgeOf | None = None
-    prices: traced.Prices = {}
+    prices: Prices = {}
     """By the model; ``*`` is any other."""
     margin: Share = MARGIN
     """A lower cost decides only if the rate of CORRECT runs is lower by this at most."""

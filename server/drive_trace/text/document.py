@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.spans import terminal_columns
 from drive_trace.text.wording import code, plain
 

@@ -15,7 +15,7 @@ from zlib import compress
 
 from drive_trace.text import document as doc
 from drive_trace.text.document import Html
-from drive_trace.text.hashes import sha256_of
+from drive_trace.text.quick import sha256_of
 from drive_trace.text.wording import plain, visible
 
 _PLAIN = r"[A-Za-z0-9 .,;()/#%_+=·✓↻✗-]"

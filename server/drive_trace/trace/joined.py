@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from drive_trace.stopping import cached_property
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.trace.index import Identity, Index, identity_of
 from drive_trace.trace.line import TS, FlaggedLine, Line, name_of, time_in
 from drive_trace.trace.run import Run, in_order

@@ -15,7 +15,7 @@ import msgspec
 from drive_trace import vocabulary
 from drive_trace.json_text import SyntaxProblem, first_string, strings_named
 from drive_trace.text.codec import loads
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary import ALWAYS_KEPT, COST, EVENTS, GRADE, NAMING, Entity, EventType

@@ -11,7 +11,7 @@ import msgspec
 
 from drive_trace.json_text import STRING, Member, Node, NodeKind, Syntax, find_member, parse
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 

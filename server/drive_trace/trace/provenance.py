@@ -18,8 +18,7 @@ import msgspec
 
 from drive_trace.json_text import as_json, first_string
 from drive_trace.text.codec import bounded, dumps_sorted, loads
-from drive_trace.text.frozen import Frozen
-from drive_trace.text.hashes import sha256_of
+from drive_trace.text.quick import Frozen, sha256_of
 
 if TYPE_CHECKING:
     from drive_trace.trace.index import Index

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from drive_trace import vocabulary
 from drive_trace.stopping import unless_stopped
-from drive_trace.text.frozen import Frozen
+from drive_trace.text.quick import Frozen
 from drive_trace.trace import line as trace_line
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, event_of, latest, name_of

@@ -7,13 +7,16 @@ from typing import Annotated
 from msgspec.structs import replace
 from pydantic import Field
 
-from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
+from drive_trace.vocabulary import build_loop, lifecycle, planning
 from drive_trace.vocabulary.declaring import DECLARED, ENVELOPE
 from drive_trace.vocabulary.registry import EventType, Vocabulary
 from drive_trace.vocabulary.types import Family
 
 AnyEvent = (
-    build_loop.BuildLoopEvent | planning.PlanningEvent | lifecycle.LifecycleEvent | feeds.FeedEvent
+    build_loop.BuildLoopEvent
+    | planning.PlanningEvent
+    | lifecycle.LifecycleEvent
+    | lifecycle.FeedEvent
 )
 TraceEvent = Annotated[AnyEvent, Field(discriminator="event_type")]
 """Any event: a dictionary, whose other fields follow from its ``event_type``. Type checkers narrow

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 
 from drive_trace.json_text import as_json
-from drive_trace.text.shipped import shipped
+from drive_trace.text.quick import shipped
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Entity, Form, registry
 

@@ -13,13 +13,13 @@ from drive_trace.report.sections import Places
 from drive_trace.scorecard import render
 from drive_trace.scorecard.caveats import LineRef
 from drive_trace.scorecard.dispatches import Event
-from drive_trace.scorecard.outline import decided_by, grading, in_short, outline
+from drive_trace.scorecard.render import decided_by, grading, in_short, outline
 from drive_trace.scorecard.run_score import NO_SIGNAL, RunScore, Verdict, cause
 from drive_trace.text import document as doc
 from drive_trace.text import html
 from drive_trace.text.document import Html
 from drive_trace.text.html import Attribute, Content, as_html, document, filter_of, join, tag, words
-from drive_trace.text.shipped import shipped
+from drive_trace.text.quick import shipped
 from drive_trace.text.wording import first_of, plain, plural, short_hash
 from drive_trace.vocabulary import COST
 
