@@ -7,7 +7,8 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gunzip, gzipSync } from "node:zlib";
 
 import { build } from "esbuild";
 import { loadPyodide } from "pyodide";
@@ -26,9 +27,21 @@ copyFileSync(join(here, "../images/icon.png"), join(folder, "icon.png"));
 copyFileSync(join(here, "page.css"), join(folder, "page.css"));
 await build({ ...common, entryPoints: ["page.ts", "worker.ts"].map((each) => join(here, each)), outdir: folder, format: "esm" });
 
-// Python's memory once it is ready: to make it so takes two thirds of a start.
-const python = await loadPyodide({ indexURL: join(folder, "pyodide"), _makeSnapshot: true });
-writeFileSync(join(folder, "memory.bin"), gzipSync(python.makeMemorySnapshot(), { level: 9 }));
+// Python's memory once it is ready: to make it so takes most of a start.
+const { outputFiles: [made] } = await build({
+  ...common, format: "esm", platform: "node", write: false, stdin: {
+    contents: 'export * from "./src/starting/wasm/python"; export * from "./page/program";', resolveDir: import.meta.dirname,
+  },
+});
+const { program, startPython } = await import(`data:text/javascript;base64,${Buffer.from(made.contents).toString("base64")}`);
+const { default: createPyodideModule } = await import(join(folder, "pyodide/pyodide.asm.mjs"));
+await startPython(
+  loadPyodide,
+  { indexURL: join(folder, "pyodide"), createPyodideModule, stderr: (line) => { throw new Error(line); } },
+  promisify(gunzip)(readFileSync(join(folder, "packages.bin"))),
+  { read: async () => undefined, write: (memory) => { writeFileSync(join(folder, "memory.bin"), gzipSync(memory, { level: 9 })); } },
+  program,
+);
 
 // The documents that are shown have a style and a script of their own: by their hashes, no others.
 const hashes = (kind) => [...new Set([report, comparison].flatMap((file) =>

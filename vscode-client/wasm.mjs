@@ -22,7 +22,8 @@ for (const part of parts) {
   copyFileSync(join(pyodide, part), join(folder, "pyodide", part));
 }
 const python = await loadPyodide();
-python.globals.set("pyodide_version", version);
+const program = readFileSync(resolve(import.meta.dirname, "src/starting/wasm/serving.ts"), "utf8");
+python.globals.set("made_by", `${version} ${program}`);
 for (const [there, here] of [["/from", packages], ["/pyodide", pyodide], ["/to", folder]]) {
   python.FS.mkdirTree(there);
   python.FS.mount(python.FS.filesystems.NODEFS, { root: here }, there);
@@ -68,7 +69,7 @@ with (
 ):
     # The sums of the archive, by which kept memories are called, tell also what these came from.
     library = zlib.crc32(Path("/to/pyodide/python_stdlib.zip").read_bytes())
-    put(file, "versions", f"{sys.version} {pyodide_version} {library}".encode())
+    put(file, "versions", f"{sys.version} {library} {made_by}".encode())
     for base in map(Path, ("/from/own", "/from/packages")):
         for path in sorted(base.rglob("*")):
             inner = path.relative_to(base)
@@ -78,6 +79,11 @@ with (
                 continue
             if "dist-info" in inner.parts[0] and re.match("(?i)licen[cs]e|copying|notice", inner.name):
                 licences.append((inner.parts[0].removesuffix(".dist-info"), path.read_text("utf-8")))
+            if path.suffix == ".so":
+                # The only one. It is loaded from beside Pyodide's own, and is empty here, where Python looks for it.
+                Path("/to/pyodide/_core.so").write_bytes(path.read_bytes())
+                put(file, "msgspec/_core.so", b"")
+                continue
             put(file, *compiled(str(inner), path.read_bytes()))
 licences
 `).toJs();

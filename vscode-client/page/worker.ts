@@ -6,7 +6,8 @@
 
 import type { PyodideAPI } from "pyodide";
 
-import { keep, startPython } from "../src/starting/wasm/python";
+import { type Create, keep, startPython, ungzipped } from "../src/starting/wasm/python";
+import { program } from "./program";
 
 export interface Asked {
   /** The files to keep first, by their paths below the folder. */
@@ -27,33 +28,17 @@ export interface Result {
   readonly errors: string;
 }
 
-const program = `
-import gc, os, sys
-sys.path.insert(0, "/packages")
-gc.disable()
-from click.testing import CliRunner
-from drive_trace.commands import cli
-from drive_trace.commands import check, report
-gc.freeze()
-
-def run(folder, command):
-    os.chdir(folder)
-    ran = CliRunner().invoke(cli, list(command), catch_exceptions=False, prog_name="drive-trace")
-    gc.collect()
-    return ran.stdout, ran.stderr
-run
-`;
-
 type Run = (folder: string, command: readonly string[]) => { toJs(): [string, string]; destroy(): void };
 
 async function start(base: string): Promise<{ python: PyodideAPI; run: Run }> {
-  const packages = fetch(`${base}packages.bin`).then((response) => response.arrayBuffer());
+  const packages = fetch(`${base}packages.bin`).then((response) => response.arrayBuffer()).then(ungzipped);
   const memory = fetch(`${base}memory.bin`).then(({ body }) =>
     body === null ? undefined : new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
   const { loadPyodide } = (await import(`${base}pyodide/pyodide.mjs`)) as typeof import("pyodide");
-  const options = { indexURL: `${base}pyodide/`, stdout: () => undefined, stderr: () => undefined };
-  const python = await startPython(loadPyodide, options, await packages, { read: () => memory });
-  return { python, run: python.runPython(program) as Run };
+  const { default: createPyodideModule } = (await import(`${base}pyodide/pyodide.asm.mjs`)) as { default: Create };
+  const options = { indexURL: `${base}pyodide/`, createPyodideModule, stdout: () => undefined, stderr: () => undefined };
+  const python = await startPython(loadPyodide, options, packages, { read: () => memory }, program);
+  return { python, run: python.runPython("run") as Run };
 }
 
 const started = start((globalThis as unknown as { readonly base: string }).base);

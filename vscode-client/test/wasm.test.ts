@@ -3,12 +3,12 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { afterEach, test } from "node:test";
-import { gzipSync } from "node:zlib";
 
-import { type Memory, startPython } from "../src/starting/wasm/python";
+import { type Create, type Memory, startPython } from "../src/starting/wasm/python";
 import { memoryIn } from "../src/starting/wasm/worker";
 
 let did: string[] = [];
+let libraries: string[] = [];
 
 afterEach(() => { did = []; });
 
@@ -22,11 +22,11 @@ const python = {
     mkdirTree: () => undefined,
     writeFile: (path: string, data: Uint8Array) => { did.push(`unpacks ${path}: ${new TextDecoder().decode(data)}`); },
   },
-  runPython: (program: string) => { did.push(program.includes("seed") ? "seeds" : "imports"); },
+  runPython: (program: string) => { did.push(program.includes("seed") ? "seeds" : program); },
 };
 
-/** An archive with files, as wasm.mjs packs them. */
-function packed(files: readonly (readonly [name: string, content: string])[]): Uint8Array<ArrayBuffer> {
+/** An archive with files, as wasm.mjs packs them, unpacked from gzip. */
+function packed(files: readonly (readonly [name: string, content: string])[]): Uint8Array {
   const archive = Buffer.alloc(10240);
   let at = 0;
   for (const [name, content] of files) {
@@ -35,7 +35,7 @@ function packed(files: readonly (readonly [name: string, content: string])[]): U
     archive.write(content, at + 512);
     at += 512 + Math.ceil(content.length / 512) * 512;
   }
-  return new Uint8Array(gzipSync(archive));
+  return archive;
 }
 
 const packages = packed([["a/module.pyc", "compiled".repeat(64)], ["a/empty", ""], ["b", "last"]]);
@@ -43,25 +43,34 @@ const unpacks = [`unpacks /packages/a/module.pyc: ${"compiled".repeat(64)}`, "un
 
 /** Starts a Python that does as it is told here. */
 async function start(memory: Memory, like: object = {}, refused?: Uint8Array): Promise<void> {
-  const load = ({ _loadSnapshot }: { _loadSnapshot?: unknown }): Promise<object> =>
-    _loadSnapshot !== undefined && _loadSnapshot === refused ? Promise.reject(new Error("of another build")) : Promise.resolve({ ...python, ...like });
-  await startPython(load as never, { stderr: (line) => { did.push(line); } }, packages, memory);
+  const load = async (given: { _loadSnapshot?: unknown; createPyodideModule: Create }): Promise<object> => {
+    await given.createPyodideModule({ locateFile: (name: string) => `beside Pyodide: ${name}` });
+    return given._loadSnapshot !== undefined && given._loadSnapshot === refused ? Promise.reject(new Error("of another build")) : { ...python, ...like };
+  };
+  const createPyodideModule = (settings: object): ReturnType<Create> => {
+    const { dynamicLibraries, locateFile } = settings as { dynamicLibraries: string[]; locateFile: (name: string) => string };
+    libraries = dynamicLibraries.map((each) => `${each} from ${locateFile(each)}`);
+    return Promise.resolve({ _emscripten_resize_heap: () => undefined });
+  };
+  const options = { createPyodideModule, stderr: (line: string) => { did.push(line); } };
+  await startPython(load as never, options, Promise.resolve(packages), memory, "runs");
   await new Promise((resolve) => { setImmediate(resolve); });
 }
 
 const nothing = { read: () => Promise.resolve(undefined), write: () => { did.push("writes"); } };
 
-test("the memory of a Python is kept once it has imported what it runs on", async () => {
+test("the memory of a Python is kept once it has run its program", async () => {
   await start(nothing);
-  assert.deepEqual(did, [...unpacks, "imports", "copies its memory", "writes"]);
+  assert.deepEqual(did, [...unpacks, "runs", "copies its memory", "writes"]);
+  assert.deepEqual(libraries, ["/packages/msgspec/_core.so from beside Pyodide: _core.so"], "a compiled module is there before, so that it is part of it");
 });
 
 test("Python starts where its memory cannot be copied or written", async () => {
   await start(nothing, { makeMemorySnapshot: () => { throw new Error("too much"); } });
   await start({ ...nothing, write: () => Promise.reject(new Error("disk full")) });
   assert.deepEqual(did, [
-    ...unpacks, "imports", "drive-trace: the memory of Python is not kept: Error: too much",
-    ...unpacks, "imports", "copies its memory", "drive-trace: the memory of Python is not kept: Error: disk full",
+    ...unpacks, "runs", "drive-trace: the memory of Python is not kept: Error: too much",
+    ...unpacks, "runs", "copies its memory", "drive-trace: the memory of Python is not kept: Error: disk full",
   ]);
 });
 
@@ -70,7 +79,7 @@ test("Python starts, and its memory is made again, where the one that was kept i
   await start({ ...nothing, read: () => Promise.resolve(kept) });
   await start({ ...nothing, read: () => Promise.resolve(kept) }, {}, kept);
   await start({ ...nothing, read: () => Promise.reject(new Error("no access")) });
-  const anew = [...unpacks, "imports", "copies its memory", "writes"];
+  const anew = [...unpacks, "runs", "copies its memory", "writes"];
   assert.deepEqual(did, [
     ...unpacks, "seeds",
     "drive-trace: the memory of Python is of no use, and is made again: Error: of another build", ...anew,

@@ -1,6 +1,6 @@
 import type { PyodideAPI } from "pyodide";
 
-/** The memory of a Python that has imported what the server runs on: it takes seconds of work to make one. */
+/** The memory of a Python that has run a program: it takes seconds of work to make one. */
 export interface Memory {
   read(): Promise<Uint8Array | ArrayBuffer | undefined>;
   write?(memory: Uint8Array): unknown;
@@ -8,47 +8,48 @@ export interface Memory {
 
 type Load = typeof import("pyodide").loadPyodide;
 
-/** Imports for a memory: modules in Python alone, as Pyodide cannot restore compiled ones, and nothing that looks for these. */
-const imports = `
-import sys; sys.path.insert(0, "/packages")
-import decimal, hashlib, pkgutil, platform, pygls.lsp.server, shlex, tomllib, typing_extensions, urllib.parse, uuid
-sys.path.remove("/packages")
-`;
+/** The compiled module of the packages. It is loaded before Python starts, so always to the same place, or no memory could have it. */
+const compiled = "/packages/msgspec/_core.so";
 
-/** Makes Pyodide's module. Who keeps a memory says how: a memory that has imported is larger than that of a new module. */
+/** Makes Pyodide's module. */
 export type Create = (settings: object) => Promise<{ _emscripten_resize_heap(size: number): void }>;
 
-type Options = Omit<NonNullable<Parameters<Load>[0]>, "createPyodideModule"> & { createPyodideModule?: Create };
+type Options = Omit<NonNullable<Parameters<Load>[0]>, "createPyodideModule"> & { createPyodideModule: Create };
 
-/** Starts Python with the packages that wasm.mjs has packed, from the memory that is kept, or else keeps its own. */
+/**
+ * Starts Python with the packages that wasm.mjs has packed, unpacked from gzip, and runs a program in it.
+ *
+ * It starts from the memory that is kept, which has run the program, or else keeps its own.
+ */
 export async function startPython(
-  load: Load, { createPyodideModule: create, ...options }: Options, packages: BlobPart, memory: Memory,
+  load: Load, { createPyodideModule: create, ...options }: Options, packages: Promise<Uint8Array>, memory: Memory, program: string,
 ): Promise<PyodideAPI> {
   const note = (what: string) => (error: unknown): void => { options.stderr?.(`drive-trace: the memory of Python ${what}: ${String(error)}`); };
   const kept = await memory.read().catch(note("cannot be read"));
-  const createWithRoom = create && (async (settings: object): ReturnType<Create> => {
-    const module = await create(settings);
-    module._emscripten_resize_heap(kept?.byteLength ?? 0);
+  const createWithRoom = async (settings: { locateFile?: (name: string) => string }): ReturnType<Create> => {
+    const { locateFile: locate } = settings;
+    const module = await create(Object.assign(settings, {
+      dynamicLibraries: [compiled], locateFile: (name: string) => locate?.(name.replace(/.*\//, "")),
+    }));
+    module._emscripten_resize_heap(kept?.byteLength ?? 0); // a memory that has run a program is larger than that of a new module
     return module;
-  });
+  };
   const start = (how: object): Promise<PyodideAPI> => load({ ...options, ...how, createPyodideModule: createWithRoom as never });
-  const archive = ungzipped(packages);
   const restored = kept && (await start({ _loadSnapshot: kept }).catch(note("is of no use, and is made again")));
   const python = restored ?? (await start({ _makeSnapshot: true }));
-  unpack(python, await archive);
+  unpack(python, await packages);
   if (restored) {
     python.runPython("import random; random.seed()"); // or all that have this memory draw the same numbers
-  } else if (memory.write) {
-    const write = async (): Promise<void> => {
-      python.runPython(imports);
-      await memory.write?.(python.makeMemorySnapshot()); // at once: files are no part of it
-    };
+  } else {
+    python.runPython(program);
+    const write = async (): Promise<void> => { await memory.write?.(python.makeMemorySnapshot()); };
     void write().catch(note("is not kept"));
   }
   return python;
 }
 
-async function ungzipped(data: BlobPart): Promise<Uint8Array> {
+/** Unpacks from gzip in a browser. */
+export async function ungzipped(data: BlobPart): Promise<Uint8Array> {
   const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -57,9 +58,15 @@ async function ungzipped(data: BlobPart): Promise<Uint8Array> {
 function unpack(python: PyodideAPI, archive: Uint8Array): void {
   const decoder = new TextDecoder();
   const field = (start: number, length: number): string => decoder.decode(archive.subarray(start, start + length)).replace(/\0.*/s, "");
+  const disk = diskOf(python);
+  let folder = "";
   for (let at = 0; field(at, 1) !== "";) {
     const start = at + 512, end = start + parseInt(field(at + 124, 12), 8);
-    keep(python, `/packages/${field(at, 100)}`, archive.subarray(start, end));
+    const path = `/packages/${field(at, 100)}`, inside = path.replace(/[^/]*$/, "");
+    if (inside !== folder) {
+      disk.mkdirTree(folder = inside);
+    }
+    disk.writeFile(path, archive.subarray(start, end), { canOwn: true });
     at = start + Math.ceil((end - start) / 512) * 512;
   }
 }
@@ -67,13 +74,15 @@ function unpack(python: PyodideAPI, archive: Uint8Array): void {
 interface Disk {
   mkdirTree(folder: string): void;
   unlink(path: string): void;
-  writeFile(path: string, data: Uint8Array): void;
+  writeFile(path: string, data: Uint8Array, how?: { canOwn: boolean }): void;
   analyzePath(path: string): { exists: boolean };
 }
 
+const diskOf = (python: PyodideAPI): Disk => python.FS as Disk;
+
 /** Writes a file to the disk of Python, which is in memory; undefined is in one that is gone. */
-export function keep({ FS }: PyodideAPI, path: string, content: Uint8Array | undefined): void {
-  const disk = FS as unknown as Disk;
+export function keep(python: PyodideAPI, path: string, content: Uint8Array | undefined): void {
+  const disk = diskOf(python);
   if (disk.analyzePath(path).exists) {
     disk.unlink(path);
   }

@@ -3,17 +3,19 @@ import type { PyodideAPI } from "pyodide";
 import type { Told } from "./messages";
 import { keep } from "./python";
 
-const program = `
+/** Makes the server, which is part of the memory that is kept: to whom it sends is told later. */
+export const program = `
 import sys
 sys.path.insert(0, "/packages")
 from pyodide.ffi import to_js
 from drive_trace.lsp.serving import run_over_messages
 
-def serve(send):
-    receive = run_over_messages(lambda message: send(to_js(message)))
-    return lambda body: receive(body.to_bytes())
+receive = run_over_messages(lambda message: send(to_js(message)))
 
-serve
+def serve(to):
+    global send
+    send = to
+    return lambda body: receive(body.to_bytes())
 `;
 
 /** What runs a worker. */
@@ -27,7 +29,7 @@ export interface Port {
 export function serve(port: Port, started: Promise<PyodideAPI>, mount?: (python: PyodideAPI, folder: string) => void): (told: Told) => void {
   const decoder = new TextDecoder();
   const server = started.then((python) => {
-    const begin = python.runPython(program) as (send: (message: Uint8Array) => void) => (body: Uint8Array) => number | undefined;
+    const begin = python.runPython("serve") as (send: (message: Uint8Array) => void) => (body: Uint8Array) => number | undefined;
     const receive = begin((message) => {
       port.postMessage(JSON.parse(decoder.decode(message.subarray(message.indexOf(123)))) as object); // from its first brace, behind the header
     });

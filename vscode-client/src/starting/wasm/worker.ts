@@ -4,16 +4,18 @@
  * What it has of the machine are the folders of the workspace, and one that it may write to.
  */
 
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
+import { gunzip } from "node:zlib";
 
 import type { PyodideAPI } from "pyodide";
 
 import { type Create, type Memory, startPython } from "./python";
-import { logTo, type Port, serve } from "./serving";
+import { logTo, type Port, program, serve } from "./serving";
 
 /** Where it finds what wasm.mjs has packed, and a folder that it may write to. */
 export interface Places {
@@ -30,19 +32,20 @@ async function start({ packed, cache }: Places): Promise<PyodideAPI> {
   const { loadPyodide } = (await module("pyodide.mjs")) as typeof import("pyodide");
   const { default: createPyodideModule } = (await module("pyodide.asm.mjs")) as { default: Create };
   const packages = await readFile(path.join(packed, "packages.bin"));
-  return startPython(loadPyodide, { indexURL, createPyodideModule, ...logTo(port) }, packages, memoryIn(cache, packages.subarray(-8).join("-")));
+  const options = { indexURL, createPyodideModule, ...logTo(port) };
+  return startPython(loadPyodide, options, promisify(gunzip)(packages), memoryIn(cache, packages.subarray(-8).join("-")), program);
 }
 
-/** Memory in a file of a folder: the only one there, as it has modules of these packages, which the sums at the end of their archive tell. */
+/** Memory in a file of a folder: the only one there, as it has a server of these packages, which the sums at the end of their archive tell. */
 export function memoryIn(folder: string, packages: string): Memory {
   const name = `pyodide-${packages}.memory`;
   const kept = path.join(folder, name);
   return {
     read: async () => (existsSync(kept) ? readFile(kept) : undefined),
-    write: (memory) => {
+    write: async (memory) => {
       mkdirSync(folder, { recursive: true });
-      writeFileSync(`${kept}.${process.pid}`, memory);
-      renameSync(`${kept}.${process.pid}`, kept); // another window may be reading it
+      await writeFile(`${kept}.${process.pid}`, memory);
+      await rename(`${kept}.${process.pid}`, kept); // another window may be reading it
       const old = readdirSync(folder).filter((each) => /^pyodide.*\.memory$/.test(each) && each !== name);
       old.forEach((each) => { rmSync(path.join(folder, each)); });
     },

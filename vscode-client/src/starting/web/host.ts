@@ -11,7 +11,7 @@ import { partsOf, pathOf } from "./addresses";
 import { type File, filesIn, isWanted, read } from "./files";
 
 /** What a worker needs of the folder that wasm.mjs has filled. */
-const parts = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
+const parts = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json", "_core.so"];
 
 /**
  * The server in a worker of the browser.

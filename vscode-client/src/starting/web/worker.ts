@@ -3,8 +3,8 @@
 import type { PyodideAPI } from "pyodide";
 
 import type { Told } from "../wasm/messages";
-import { type Create, startPython } from "../wasm/python";
-import { logTo, type Port, serve } from "../wasm/serving";
+import { type Create, startPython, ungzipped } from "../wasm/python";
+import { logTo, type Port, program, serve } from "../wasm/serving";
 
 const scope = globalThis as unknown as Port & { importScripts: unknown; fetch: unknown; onmessage: (event: MessageEvent<Told>) => void };
 let take: ((told: Told) => void) | undefined;
@@ -34,11 +34,11 @@ async function start(parts: NonNullable<Told["begin"]>): Promise<PyodideAPI> {
   const packages = parts.get("packages.bin") ?? new Uint8Array();
   const kept = `https://extension.invalid/${packages.subarray(-8).join("-")}.memory`;
   const memories = (): Promise<Cache> => caches.open("drive-trace");
-  return startPython(loadPyodide, options, packages, {
+  return startPython(loadPyodide, options, ungzipped(packages), {
     read: async () => (await (await memories()).match(kept))?.arrayBuffer(),
     write: async (memory) => {
       await caches.delete("drive-trace"); // the one of other packages
       await (await memories()).put(kept, new Response(new Uint8Array(memory)));
     },
-  });
+  }, program);
 }
