@@ -32,6 +32,7 @@ MANY = "[cases]\n" + "".join(f"{name} = {['a'] * 1000}\n" for name in "vwxyz")
             "1:24: is no manifest of a run: `model` must be a text; found nan",
         ),
         ('{"case": 1e999}', "1:10: "),
+        ('{"case": "\\ud800"}', "1:1: is no manifest of a run: "),
         ('{"case": "' + "a" * (1 << 20) + '"}', " cannot be read: it has more than 1 MB"),
         ("\0", "1:1: "),
     ],

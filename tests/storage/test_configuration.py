@@ -1,5 +1,6 @@
 """What a drive-trace.toml may say, and what is said of one that says something else."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from jsonschema import Draft202012Validator
 
 from drive_trace.linter.rules import GROUPS, RULES, SETTABLE
 from drive_trace.linter.settings import RuleSettings, Severity
+from drive_trace.storage import toml_models
 from drive_trace.storage.configuration import SEVERITIES, Configuration, JudgeSettings
 from drive_trace.storage.projects import spot_of
 from drive_trace.storage.toml_models import read_client_rules, read_table
 from tests.storage.support import assert_within_lines
+from tests.support.growth import Work, assert_linear
 from tests.support.mutating import changed, is_toml, slots
 from tests.support.schemas import SCHEMAS, schema, strict_validator
 
@@ -181,6 +184,8 @@ def test_a_problem_stands_on_its_token(text: str, token: str, said: str) -> None
         ("a = " + "9" * 5000, (0, 4), "a number or key of more than 1000 characters"),
         ("\n a = 0x" + "f" * 5000, (1, 5), "a number or key of more than 1000 characters"),
         ("[[overrides]]\n" * 1001, (0, 2), "`overrides` has more than 1000 items"),
+        ("[rules]\n" + "'a*' = 1\n" * 10_001, (10_001, 5), "it has more than 10,000 keys"),
+        (f"[[overrides]]\npaths = {['*'] * 501}\nrules = {{}}\n" * 2, (0, 0), "more than 1,000"),
     ],
 )
 def test_what_is_no_toml(text: str, place: tuple[int, int], said: str) -> None:
@@ -198,9 +203,37 @@ def test_strings_and_comments_may_say_anything() -> None:
     assert [said for _, said in problems(text)] == [f"`{inside[:59]}…` is no rule"]
 
 
-def test_of_many_problems_the_first_are_told() -> None:
-    text = "".join(f"a{number} = 1\n" for number in range(1000))
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda size: f"exclude = ['{'[' * size}]']\n",
+        lambda size: (
+            f"[[score.exempt]]\nruns = ['*{'a' * (size // 2)}b*']\nreason = 'x'\nuntil = 2030-01-01"
+        ),
+    ],
+    ids=["brackets", "runs"],
+)
+def test_no_text_takes_longer_than_its_length_allows(text: Callable[[int], str]) -> None:
+    def reads(size: int) -> Work:
+        def read() -> None:
+            found = read_table(text(size), Configuration)
+            if isinstance(found, Configuration):
+                found.exemption("a" * size)
+
+        return read
+
+    assert_linear(reads, 100_000)
+
+
+def test_of_many_problems_the_first_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    guessed: list[str] = []  # each takes about as long as a small check
+    guess = toml_models.nearest
+    monkeypatch.setattr(
+        toml_models, "nearest", lambda word, *words: guessed.append(word) or guess(word, *words)
+    )
+    text = "".join(f"a{number} = 1\n" for number in range(2000))
     assert [place for place, _ in problems(text)] == [f"a{number}" for number in range(100)]
+    assert len(guessed) <= 1000
 
 
 def test_all_problems_are_told_in_their_order() -> None:

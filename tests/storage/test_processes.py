@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import psutil
@@ -32,6 +34,17 @@ def ran(command: str, *, text: bytes = b"", seconds: float = 30.0) -> tuple[Ran,
 )
 def test_an_exit_code_is_told(command: str, code: int) -> None:
     assert ran(command) == (Ran(code, None), b"")
+
+
+def test_no_shell_of_the_current_folder_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows would take it before all others; elsewhere a path with a dot in it says so."""
+    shutil.copy(shutil.which("false") or sys.executable, tmp_path / "sh")
+    shutil.copy(tmp_path / "sh", tmp_path / "sh.exe")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", os.pathsep.join([os.curdir, os.environ["PATH"]]))
+    assert ran("echo ours") == (Ran(0, None), b"ours\n")
 
 
 @not_on_windows(NO_SIGNALS)

@@ -145,11 +145,11 @@ def _why_not(text: str, message: str) -> tuple[Span, str]:
 
     try:
         data = json.loads(text)
+        fault = next(faults(data, RunManifest), toml_text.Fault((), message))
     except json.JSONDecodeError as error:
         return Span(error.pos, error.pos), f"is not JSON: {error.msg}"
     except (ValueError, RecursionError):
         return Span(0, 0), f"{_NO_MANIFEST}: {message}"
-    fault = next(faults(data, RunManifest), toml_text.Fault((), message))
     member = find_member(parse(text).root, str(fault.at[0])) if fault.at else None
     span = member.value.span if member is not None and member.value is not None else Span(0, 0)
     return span, f"{_NO_MANIFEST}: {fault.message}"

@@ -122,7 +122,7 @@ class RecordedRun(Struct, frozen=True, forbid_unknown_fields=True):
 class Exemption(Struct, frozen=True, forbid_unknown_fields=True):
     """Runs that a gate does without for a while."""
 
-    runs: _Several[Annotated[str, Meta(title="a glob of runs", min_length=1)]]
+    runs: _Several[Annotated[str, Meta(title="a glob of runs", min_length=1, max_length=1000)]]
     """Globs of their ids."""
     reason: Annotated[str, Meta(title="why, in a sentence", min_length=1)]
     until: date
@@ -174,6 +174,11 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     score: ScoreSettings = ScoreSettings()
     judge: JudgeSettings = JudgeSettings()
     record: RecordedRun | None = None
+
+    def __post_init__(self) -> None:
+        paths, runs = (each.paths for each in self.overrides), (e.runs for e in self.score.exempt)
+        if max(sum(map(len, paths)), sum(map(len, runs))) > MOST_ITEMS:
+            raise ValueError(f"all tables of one kind have more than {MOST_ITEMS:,} globs")
 
     def exemption(self, run_id: str) -> Exemption | None:
         """What exempts a run for the longest time, if anything does. It counts only where it is

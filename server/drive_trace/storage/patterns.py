@@ -124,10 +124,6 @@ def patterns_of(lines: tuple[str, ...]) -> Patterns:
     return Patterns(lines)
 
 
-_UNCLOSED = r"\[(?![!^]?\]?[^\]]*\])"
-"""A bracket that no other closes, with which a pattern matches nothing, as in .gitignore."""
-
-
 def is_pattern(line: str) -> bool:
     """Whether a line is a pattern that can match anything."""
     return _pattern(line) is not None
@@ -138,8 +134,9 @@ def _pattern(line: str) -> _Pattern | None:
     line = line.rstrip(" ")
     body = line.removeprefix("!")
     steps = body.removesuffix("/").removeprefix("/").split("/")
-    # No path has nothing between two slashes.
-    if line.startswith("#") or not all(steps) or re.search(_UNCLOSED, body):
+    # No path has nothing between two slashes. With a bracket that no other closes a pattern matches
+    # nothing, as in .gitignore.
+    if line.startswith("#") or not all(steps) or body.rfind("[") > body.rfind("]"):
         return None
     if "/" not in body.removesuffix("/"):  # it means a name in any folder
         steps.insert(0, "**")

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -78,7 +79,7 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
         file.write(text)
         file.seek(0)
         process = subprocess.Popen(  # noqa: S603 - as asked
-            ["sh", "-c", command],  # noqa: S607 - the shell of the person who wrote the command
+            [_shell(), "-c", command],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if errors is None else subprocess.PIPE,
@@ -100,6 +101,16 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
     if is_late:
         return Ran(None, f"took longer than {seconds:g} second{'s' * (seconds != 1)}")
     return _result(process.returncode)
+
+
+def _shell() -> str:
+    """Windows would look for it in the current folder first, where a stranger may have put one."""
+    name = "sh.exe" if sys.platform == "win32" else "sh"
+    paths = (Path(each, name) for each in os.get_exec_path() if Path(each).is_absolute())
+    found = next((each for each in paths if os.access(each, os.X_OK)), None)
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return str(found)
 
 
 def _ours_and(more: Mapping[str, str]) -> dict[str, str]:
@@ -173,7 +184,8 @@ if sys.platform == "win32":
         import subprocess  # noqa: PLC0415 - see above
 
         if process.poll() is None:
-            tree = ("taskkill", "/T", "/F", "/PID", str(process.pid))
+            program = str(Path(os.environ["SYSTEMROOT"], "System32", "taskkill.exe"))
+            tree = (program, "/T", "/F", "/PID", str(process.pid))
             with suppress(OSError):
                 subprocess.run(tree, capture_output=True, check=False)  # noqa: S603 - a pid
             process.kill()

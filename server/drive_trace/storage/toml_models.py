@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
@@ -51,6 +52,7 @@ _SLIPS = {
     "none": "off",
     "false": "off",
 }
+_MOST_FAULTS = 1000
 _MOST_PATTERNS = 4000
 """Of all cases together: each is matched with each file of a run."""
 
@@ -110,7 +112,8 @@ def read_table(text: str, kind: type[T]) -> T | tuple[projects.TextProblem, ...]
     data = read_toml(text)
     if isinstance(data, projects.TextProblem):
         return (data,)
-    found = [*faults(data, kind)]
+    # Each may take a look at all that could be meant.
+    found = [*islice(faults(data, kind), _MOST_FAULTS)]
     return problems_at(text, found) if found else _converted(data, kind)
 
 
@@ -132,8 +135,9 @@ def faults(value: object, kind: Any, at: KeyPath = ()) -> Iterator[Fault]:
     try:
         _converted(value, kind)
     except msgspec.ValidationError as error:
-        inner = [*_inner(value, kind, at)]
-        yield from inner or [Fault(at, _what(value, kind, at, error.__cause__))]
+        inner = _inner(value, kind, at)
+        yield next(inner, None) or Fault(at, _what(value, kind, at, error.__cause__))
+        yield from inner
 
 
 def _inner(value: object, kind: Any, at: KeyPath) -> Iterator[Fault]:

@@ -17,6 +17,8 @@ KeyPath = tuple[str | int, ...]
 
 DEEPEST = 32
 """The most levels of tables, arrays and dotted keys; a configuration needs six."""
+MOST_KEYS = 10_000
+"""Each may be a glob that every rule is matched with."""
 LONGEST_WORD = 1000
 """In characters; no number and no bare key is that long."""
 
@@ -52,7 +54,7 @@ def excess(text: str) -> tuple[Span, str] | None:
     """The first part of a text that no configuration needs and that would take long to read: its
     place, and what it is. None if there is none. The text need not be TOML.
     """
-    depth = dots = 0
+    depth = dots = keys = 0
     for token in _TOKEN.finditer(text):
         match token.lastgroup:
             case "opening":
@@ -62,10 +64,12 @@ def excess(text: str) -> tuple[Span, str] | None:
             case "dot":
                 dots += 1
             case "end":
-                dots = 0
+                dots, keys = 0, keys + (token[0] == "=")
             case "word" if len(token[0]) > LONGEST_WORD:
                 phrase = f"a number or key of more than {LONGEST_WORD} characters"
                 return Span(*token.span()), phrase
+        if keys > MOST_KEYS:
+            return Span(*token.span()), f"it has more than {MOST_KEYS:,} keys"
         if depth + dots > DEEPEST:
             return Span(*token.span()), f"it is nested too deeply, in more than {DEEPEST} levels"
     return None

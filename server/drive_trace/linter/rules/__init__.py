@@ -7,6 +7,7 @@ in kebab-case. ``tools/rule_faults.py`` names the files that break this.
 import pkgutil
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -34,11 +35,13 @@ GROUPS = ("all", *(severity.label for severity in Severity))
 """Names of several rules: of all, or of those of a severity."""
 
 
+@lru_cache(maxsize=1 << 14)  # as many as a configuration may have
 def selected(name: str) -> Sequence[str]:
     """The codes of the rules that a code, a glob of codes or the name of a group means."""
     if name in GROUPS:
         return [code for code, rule in RULES.items() if name in ("all", rule.severity.label)]
-    return [code for code in RULES if fnmatchcase(code, name)]
+    codes = RULES if any(each in name for each in "*?[") else {name} & RULES.keys()
+    return [code for code in codes if fnmatchcase(code, name)]
 
 
 def documentation(rule: Rule[Any]) -> str:
