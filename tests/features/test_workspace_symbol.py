@@ -111,6 +111,17 @@ def test_characters_in_order_are_enough_and_the_best_match_comes_first() -> None
     )
 
 
+def test_a_name_is_shown_with_nothing_that_an_editor_obeys() -> None:
+    named = r'"slice_slug":"a\u001b[31m\u202e","project_run_id":"ba\u001b[31m\u202e"'
+    line = f'EVENT{{"event_type":"slice-started",{named}}}'
+    found = workspace_symbols(names_in(Analysis(trace(line)), URI), ENCODINGS[0])
+    inside = "<U+001B>[31m<U+202E>"
+    assert [_shown(each) for each in found] == [
+        f"namespace ba{inside}",
+        f"package a{inside} in ba{inside}",
+    ]
+
+
 def test_an_empty_file() -> None:
     check_symbols("", "<eof>")
 

@@ -388,6 +388,7 @@ def workspace_symbols(
         ends = (record.position_of(Point(0, end), encoding) for end in span)
         where = types.Range(*(types.Position(each.line + at.line, at.character) for at in ends))
         location, kind = types.Location(each.uri, where), _KINDS[each.entity]
-        container = None if each.entity is Entity.RUN else each.run_id
-        symbols.append(types.WorkspaceSymbol(location, each.name, kind, container_name=container))
+        container = None if each.entity is Entity.RUN else plain(each.run_id)
+        name = plain(each.name)
+        symbols.append(types.WorkspaceSymbol(location, name, kind, container_name=container))
     return symbols
