@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from drive_trace.lsp.workspace.open_traces import MOST_LINES
+from drive_trace.storage.followed_file import LONGEST_LINE
 from tests.server.support import REJECTED, START, Document, folder, published
 from tests.support.client_text import graded, triage
 from tests.support.raw_client import RawClient
@@ -80,18 +81,21 @@ def test_what_is_a_trace(what: str, client: RawClient) -> None:
 
 
 MANY, PUT_IN = "\n" * MOST_LINES, {"range": {"start": START, "end": START}}
+LONG = triage(input_ref="x" * LONGEST_LINE)
 GROWING: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "opened": (triage() + MANY, []),
     "of another kind of lines": (triage() + "\r" * (MOST_LINES + 1), []),
     "in one edit": (triage(), [{**PUT_IN, "text": MANY}]),
     "as another text": (triage(), [{"text": MANY + triage()}]),
     "line by line": (MANY[:-1] + " ", [{**PUT_IN, "text": "\n"}] * 2),
+    "with a long line": (triage() + LONG, []),
+    "with a long line, typed": (triage(), [{**PUT_IN, "text": LONG}]),
 }
 
 
 @pytest.mark.parametrize("pulls", [False, True])
 @pytest.mark.parametrize("name", GROWING)
-def test_too_many_lines_are_told_once_and_left_alone(
+def test_what_is_too_large_is_told_once_and_left_alone(
     name: str, pulls: bool, alone: RawClient, tmp_path: Path
 ) -> None:
     path, (text, changes) = tmp_path / "trace.jsonl", GROWING[name]
@@ -107,8 +111,10 @@ def test_too_many_lines_are_told_once_and_left_alone(
         found = alone.request("textDocument/diagnostic", document)["items"] if pulls else pushed
         return [f"{each['code']}: {each['message']}" for each in found]
 
-    said = f"not read: has more than {MOST_LINES:,} lines; drive-trace check reads all of them"
-    said += "; once it has fewer, close it and open it again"
+    long = f"has a line of more than {LONGEST_LINE:,} characters"
+    said = long if "long" in name else f"has more than {MOST_LINES:,} lines"
+    said = f"not read: {said}; drive-trace check reads it; once it is smaller, close it and open it"
+    said += " again"
     alone.open(uri, text)
     if changes:
         alone.change(uri, 2, *changes)
@@ -149,6 +155,17 @@ def test_no_run_is_green_beside_a_document_with_too_many(alone: RawClient, tmp_p
     assert headlines(alone, of=uri) == ["CORRECT, but 1 input not read"]
     alone.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
     assert headlines(alone, of=uri) == ["CORRECT"]
+
+
+def test_no_run_is_green_beside_a_trace_with_a_long_line(alone: RawClient, tmp_path: Path) -> None:
+    beside = {"z/trace.jsonl": LONG + graded("pass", "fail", "pass")}
+    assert opened_beside(alone, tmp_path, beside) == ["CORRECT, but 1 input not read"]
+    uri = (tmp_path / "z/trace.jsonl").as_uri()
+    alone.open(uri, beside["z/trace.jsonl"])
+    assert headlines(alone, of=uri) == ["CORRECT, but 1 input not read"]
+    alone.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    alone.open(uri, graded("pass", "fail", "pass"))
+    assert headlines(alone, of=uri) == ["INCORRECT — qa failed"]
 
 
 def test_an_empty_document_in_our_language_is_a_trace(client: RawClient) -> None:

@@ -180,8 +180,13 @@ async def test_a_change_does_not_wait_for_work_that_lets_it_go_first(
         await asked
 
 
-async def test_an_answer_about_the_text_as_it_was_is_none() -> None:
-    runs, trace = opened(triage() * (LARGE // len(triage()) + 1))
+@pytest.mark.parametrize(
+    "text",
+    [triage() * (LARGE // len(triage()) + 1), triage(input_ref="[" * 5_000)],
+    ids=["many lines", "a long line"],
+)
+async def test_an_answer_about_the_text_as_it_was_is_none(text: str) -> None:
+    runs, trace = opened(text)
     begun: list[int] = []
     asked = asyncio.ensure_future(runs.open.result_of(trace, lambda: [*until_typed(trace, begun)]))
     while not begun:

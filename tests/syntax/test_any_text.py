@@ -157,15 +157,3 @@ def test_a_safe_repair_makes_json_that_says_the_same(text: str) -> None:
         records = [parse(each) for each in repaired(text).split("\n")]
         assert not any(record.problems for record in records)
         assert records[0].to_python() == syntax.to_python()
-
-
-@pytest.mark.parametrize("rest", [',"b":}', ',"b":1,}', "", ","])
-@pytest.mark.parametrize("opened", ['"', '""', ""])
-@pytest.mark.parametrize("unit", ['\\"', "\\\\x", "x", "x y ", "\\u00e9", "é\t"])
-def test_what_is_long_is_read_like_what_is_short(unit: str, opened: str, rest: str) -> None:
-    def read(times: int) -> tuple[object, ...]:
-        found = parse(f'{{"a":{opened}{unit * times}"{rest}')
-        members = [(each.key, each.value and each.value.kind) for each in found.root.members]
-        return members, [each.kind for each in found.problems]
-
-    assert read(5) == read(11_000)

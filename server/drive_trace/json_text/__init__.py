@@ -299,26 +299,19 @@ _ESCAPE = re.compile(r"\\.", re.DOTALL)
 WHITESPACE = " \t\n\r"
 
 
-def _outside(text: str, size: int = 1 << 16) -> Iterator[str]:
-    """What is outside of the strings, piece by piece, as other threads wait for each: a record may
-    be a whole file. Last comes a quote if the last string is not closed.
+def split_strings(text: str) -> list[str]:
+    """The text cut at the quotes of its strings: by turns what is outside of strings and inside.
+
+    Escapes are masked, so that each piece has its length but no quote. If the last string is not
+    closed, the number of pieces is even.
     """
-    at, is_inside = 0, False
-    while at < len(text):
-        stop = at + size
-        while text[stop - 1 : stop] == "\\":  # no escape is cut
-            stop += 1
-        piece, at = text[at:stop], stop
-        pieces = (_ESCAPE.sub("", piece) if "\\" in piece else piece).split('"')
-        yield "".join(pieces[is_inside::2])
-        is_inside ^= len(pieces) % 2 == 0
-    yield '"' * is_inside
+    return (_ESCAPE.sub("\0\0", text) if "\\" in text else text).split('"')
 
 
 def outside_strings(text: str) -> str | None:
     """What is outside of the strings; None if the last string is not closed."""
-    *pieces, rest = _outside(text)
-    return None if rest else "".join(pieces)
+    pieces = split_strings(text)
+    return "".join(pieces[::2]) if len(pieces) % 2 else None
 
 
 def line_count(texts: Iterable[str]) -> int:
@@ -375,7 +368,7 @@ def _string_after(text: str, key_end: int) -> tuple[str, Span] | None:
 
 def space_count(text: str) -> int:
     """How many characters of white space a JSON record has between, before and after its tokens."""
-    return sum(sum(map(piece.count, WHITESPACE)) for piece in _outside(text))
+    return sum(map("".join(split_strings(text)[::2]).count, WHITESPACE))
 
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))

@@ -478,5 +478,5 @@ class _Reader:
 
 def _may_close(text: str) -> bool:
     """Whether as many brackets close as open: else what is long need not be read to its end."""
-    marks = json_text.outside_strings(text) or "{"
+    marks = "".join(json_text.split_strings(text)[::2])
     return all(marks.count(opens) == marks.count(closes) for opens, closes in ("{}", "[]"))

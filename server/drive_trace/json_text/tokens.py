@@ -12,8 +12,7 @@ from drive_trace.json_text.problems import MergedProblems, name, putting, quote
 from drive_trace.text.spans import Span
 
 # Before 3.11.5 Python gets possessive groups wrong (python/cpython#106052): only sets are repeated
-# possessively here, groups are greedy and atomic. What may be long is matched in pieces, so that
-# other threads wait for each at most.
+# possessively here, groups are greedy and atomic.
 _WS = r"[ \t\n\r]*+"
 _NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
 SCALAR_WORD = re.compile(rf"{_NUMBER}|true|false|null")
@@ -22,7 +21,7 @@ _ODD = (
     r"\x0b\x0c\x1c-\x1f\x85\xa0\xad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff"
 )
 _SKIP = re.compile(_WS)
-_SOUND = r'"([^"\\\x00-\x1f]{0,9999}+)"'
+_SOUND = r'"([^"\\\x00-\x1f]*+)"'
 _PAIR = re.compile(rf'{_SOUND}:({_SOUND}|(?>{SCALAR_WORD.pattern})),(?=")')
 _ODD_RUN = re.compile(rf"[{_ODD}]++")
 _COLON = re.compile(rf"{_WS}(?:[:\uff1a]|=>?)")
@@ -37,18 +36,18 @@ _KEY_WORD = re.compile(rf"(?>(?:[^{_END}/=\uff1a]++|/(?![/*]))+)")
 # A time or an address has colons of its own.
 _VALUE_PART = rf"(?>(?:[^{_END}/]++|/(?![/*])|:(?=[0-9A-Za-z])|://)+)"
 _VALUE_WORD = re.compile(_VALUE_PART)
-_MORE_WORDS = re.compile(rf"(?>(?:[ \t]++{_VALUE_PART}(?!{_WS}:)){{1,9999}})")
+_MORE_WORDS = re.compile(rf"(?>(?:[ \t]++{_VALUE_PART}(?!{_WS}:))*)")
 _GROUPED_NUMBER = re.compile(
     rf"[+-]?[1-9][0-9]{{0,2}}(?>(?:,[0-9]{{3}})+)(?:\.[0-9]++)?(?={_WS}(?:,(?!{_WS}[0-9])|\}}|\Z))"
 )
-_IN_STRING = re.compile(r'[^"\\]{0,999}+(?>(?:\\.[^"\\]{0,999}+){0,999})', re.DOTALL)
+_LOOSE_STRING = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"', re.DOTALL)
 _ILL = re.compile(
     r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|(\\(?:u[0-9a-fA-F]{0,3}|.)?)|([\x00-\x1f])", re.DOTALL
 )
 _KEY_AFTER_STRING = re.compile(rf'[\w.-]++"{_WS}:')
 _DOUBLED = {
     is_key: re.compile(
-        r'"(?P<first>"(?=[^ \t,:{}\[\]]))?(?P<body>[^"\\\x00-\x1f]{1,99999}+)"(?P<last>"?)'
+        r'"(?P<first>"(?=[^ \t,:{}\[\]]))?(?P<body>[^"\\\x00-\x1f]++)"(?P<last>"?)'
         rf"(?={_WS}{end})"
     )
     for is_key, end in ((True, ":"), (False, rf'(?:[}}\]]|,{_WS}"|\Z)'))
@@ -208,12 +207,10 @@ class TokenReader:
         doubled = _DOUBLED[place is Expect.KEY].match(text, start)
         if doubled is not None and (doubled["first"] or doubled["last"]):
             return self._doubled_quotes(doubled)
-        for found in _IN_STRING.finditer(text, start + 1):
-            if text.startswith('"', found.end()):
-                break
-        else:
+        found = _LOOSE_STRING.match(text, start)
+        if found is None:
             return self._open_string(start)
-        end = found.end() + 1
+        end = found.end()
         if _KEY_AFTER_STRING.match(text, end):
             body = place is Expect.KEY and _LOST_KEY_END.match(text, start + 1, end - 1)
             body = body or _LOST_VALUE_END.match(text, start + 1, end - 1)
@@ -318,8 +315,8 @@ class TokenReader:
         found = (_KEY_WORD if place is Expect.KEY else _VALUE_WORD).match(text, start)
         end = found.end() if found else start + 1
         if place is not Expect.KEY and not SCALAR_WORD.fullmatch(text, start, end):
-            while (more := _MORE_WORDS.match(text, end)) is not None:
-                end = more.end()
+            more = _MORE_WORDS.match(text, end)
+            end = more.end() if more else end
         self.at = end
         closing = rf'"{_WS}:' if place is Expect.KEY else rf'"{_WS}[,}}\]]'
         if re.compile(closing).match(text, end):

@@ -162,14 +162,14 @@ class TraceServer(LanguageServer):
 
     @contextmanager
     def _refusing(self, uri: str) -> Iterator[None]:
-        """Do without a document if it has too many lines, until it is opened again. Its file counts
+        """Do without a document if it is too large, until it is opened again. Its file counts
         meanwhile, as of a trace that is closed, and no verdict that it may change is green.
         """
         try:
             yield
-        except open_traces.TooManyLinesError:
+        except open_traces.TooLargeError as error:
             self._did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
-            self._publisher.refuse(uri)
+            self._publisher.refuse(uri, str(error))
             self._closed_traces_changed()
 
     async def _open_later(self, uri: str, read: Callable[[], _Opened | None]) -> None:

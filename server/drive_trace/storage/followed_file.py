@@ -35,6 +35,18 @@ QUIET = 5.0
 """Seconds without a change after which nobody seems to be writing."""
 
 
+LONGEST_LINE = 250_000
+"""Characters. What has a longer line is not worked on in an editor, as others would wait for it:
+to free a million values takes 100 ms. The longest line of a real trace that we know has 817.
+"""
+HAS_LONG_LINE = f"has a line of more than {LONGEST_LINE:,} characters"
+
+
+def has_long_line(records: Iterable[str]) -> bool:
+    """Whether one of the records is longer than :data:`LONGEST_LINE`."""
+    return any(len(each) > LONGEST_LINE for each in records)
+
+
 FileState: TypeAlias = tuple[int, ...]
 """The size of a file, and what else is different if the file may have changed."""
 
@@ -108,7 +120,11 @@ class FollowedFile:
         if self.content == before and not anew:
             return None
         found = disk.decoded(str(self.path), text)
-        return found if isinstance(found, disk.Problem) else found.records
+        if isinstance(found, disk.Problem):
+            return found
+        if has_long_line(found.records):
+            return disk.Problem(str(self.path), HAS_LONG_LINE)
+        return found.records
 
     def _lost(self, problem: disk.Problem) -> disk.Problem:
         self._state, self.content, self.is_settled = None, b"", True

@@ -14,8 +14,8 @@ a trace that git tracks and that was deleted or emptied, or is behind a link to 
 `--history` or `--since` that is an error, as is a run that a commit has and of which no line is
 left: the exit code is 2.
 
-In an editor it is also told of a document with more than 200,000 lines, which `check` reads: once
-it has fewer, close it and open it again.
+In an editor it is also told of a document with more than 200,000 lines, or with a line of more than
+250,000 characters, which `check` reads: once it is smaller, close it and open it again.
 
 **Fix.** None is offered: make the file readable, mend the configuration, or leave it out on the
 command line.

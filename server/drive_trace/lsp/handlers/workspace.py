@@ -51,8 +51,8 @@ class PulledDiagnostics(Handlers):
         """The diagnostics of one document; of one that is not open, as it is on disk."""
         uri, previous = params.text_document.uri, params.previous_result_id
         report = await self._of_open(uri, previous)
-        if key_of(uri) in self._runs.open.refused:
-            report = DiagnosticReport.of(uri, linting.REFUSED).unless(previous)
+        if refused := self._runs.open.refused.get(key_of(uri)):
+            report = DiagnosticReport.of(uri, linting.refusal(refused[1])).unless(previous)
         if report is None:
             path = path_of(uri)
             if path is not None and await in_thread(self._runs.closed.has, path):

@@ -24,7 +24,7 @@ from drive_trace.lsp.rpc import capabilities, messages
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
 from drive_trace.lsp.workspace.client_settings import ClientSettings, Settings
-from drive_trace.lsp.workspace.open_traces import MANY_LINES, OpenTrace, Past, Workspace
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Past, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage import files, git, projects
 from drive_trace.text.spans import PositionEncoding, Span, Spot, units_before
@@ -57,10 +57,13 @@ def _diagnostic(problem: projects.FileProblem, encoding: PositionEncoding) -> di
     }
 
 
-_HOW = "drive-trace check reads all of them; once it has fewer, close it and open it again"
-_REFUSED = projects.FileProblem(Path(), f"not read: {MANY_LINES}; {_HOW}")
-REFUSED = dumps([{**_diagnostic(_REFUSED, PositionEncoding.UTF16), "code": "unreadable-file"}])
-"""The diagnostics of a document with too many lines."""
+def refusal(why: str) -> bytes:
+    """The diagnostics of a document that is too large to be read, as JSON text."""
+    how = "drive-trace check reads it; once it is smaller, close it and open it again"
+    told = _diagnostic(
+        projects.FileProblem(Path(), f"not read: {why}; {how}"), PositionEncoding.UTF16
+    )
+    return dumps([{**told, "code": "unreadable-file"}])
 
 
 class Publisher:
@@ -98,11 +101,11 @@ class Publisher:
             if before.get(uri, b"[]") != items:
                 self._push(b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), items))
 
-    def refuse(self, uri: str) -> None:
-        """Tell that a document has too many lines to be read."""
-        self._runs.open.refused[capabilities.key_of(uri)] = uri
+    def refuse(self, uri: str, why: str) -> None:
+        """Tell that a document is too large to be read."""
+        self._runs.open.refused[capabilities.key_of(uri)] = uri, why
         if not self._protocol.client.pulls_diagnostics:
-            self._push(b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), REFUSED))
+            self._push(b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), refusal(why)))
 
     def clear(self, uri: str) -> None:
         """Take back the diagnostics of a trace that was closed."""

@@ -19,7 +19,7 @@ from drive_trace.lsp.rpc.threads import Readers, in_background, in_thread
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.scoring import stray_grades
 from drive_trace.stopping import StoppedError
-from drive_trace.storage.followed_file import KnownFile
+from drive_trace.storage.followed_file import HAS_LONG_LINE, KnownFile, has_long_line
 from drive_trace.storage.patterns import is_trace
 from drive_trace.text.spans import LongText, pieces_of, records_of
 from drive_trace.trace.document import Document, Point, Position
@@ -32,9 +32,12 @@ LANGUAGE = "drive-trace"
 """The id of the language of traces."""
 LARGE = 1 << 17
 """Characters, some 350 lines. What is done with a smaller text on the loop takes no 50 ms."""
+_LONG = 1 << 12
+"""A longer record, five times as long as any real one that we know, may consist of so many values
+that each of its characters counts as 32.
+"""
 MOST_LINES = 200_000
 """What more lines have is not worked on in an editor: 64 MB of events have fewer."""
-MANY_LINES = f"has more than {MOST_LINES:,} lines"
 Past: TypeAlias = tuple[History, ProvenanceRecord | None]
 """What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
@@ -45,22 +48,30 @@ NewText: TypeAlias = tuple[DiagnosticMaker, bool]
 """A whole text that edits lead to, and whether lines of the trace's file may come or go with it."""
 
 
-class TooManyLinesError(Exception):
-    """A text has more than :data:`MOST_LINES`."""
+class TooLargeError(Exception):
+    """A text has more than :data:`MOST_LINES`, or one that is too long. The message says which."""
 
 
 def size_of(text: str) -> int:
-    """The characters of a text, whatever its pieces are."""
+    """The characters of a text, whatever its pieces are; of a short one as work with it counts."""
     pieces = pieces_of(text)
-    return sum(map(len, pieces)) + len(pieces) - 1
+    size = sum(map(len, pieces)) + len(pieces) - 1
+    return size if size >= LARGE else sum(map(_size_of_record, records_of(text)))
 
 
-def _refuse_many_lines(text: str) -> None:
-    """Raise TooManyLinesError for a text with too many, soon."""
+def _size_of_record(record: str) -> int:
+    size = len(record) + 1
+    return size if size <= _LONG else size * 32
+
+
+def _refuse_large(text: str) -> None:
+    """Raise TooLargeError for a text that no editor should work on, soon."""
     pieces = pieces_of(text)
     newlines, returns = (sum(piece.count(end) for piece in pieces) for end in "\n\r")
     if max(len(pieces) - 1 + newlines, returns) > MOST_LINES:
-        raise TooManyLinesError
+        raise TooLargeError(f"has more than {MOST_LINES:,} lines")
+    if has_long_line(records_of(text)):
+        raise TooLargeError(HAS_LONG_LINE)
 
 
 class OpenTrace:
@@ -113,9 +124,9 @@ class OpenTrace:
 
     def read(self, text: str) -> DiagnosticMaker:
         """The trace with another text, for :meth:`change`. May be called in a thread. Raises
-        TooManyLinesError.
+        TooLargeError.
         """
-        _refuse_many_lines(text)
+        _refuse_large(text)
         history, provenance = self._known
         path = unquote(self.uri)
         analysis = Analysis(text, self.options.rules, path, history.head, provenance)
@@ -145,7 +156,8 @@ class OpenTrace:
             start, end = self._points(document, each.range)
             touched = lines[start.record : end.record + 1]
             # The least edit takes as long as reading so many characters.
-            cost += sum(len(line.text) for line in touched) + len(each.text) + 1_000
+            cost += sum(_size_of_record(line.text) for line in touched)
+            cost += size_of(each.text) + 1_000
             if each.text.count("\n") != end.record - start.record:
                 cost += len(lines) - end.record  # each of these gets another number
         return cost >= LARGE
@@ -154,10 +166,10 @@ class OpenTrace:
         self, changes: Sequence[types.TextDocumentContentChangeEvent]
     ) -> types.TextDocumentContentChangeWholeDocument:
         """The whole text that the client's edits lead to. May be called in a thread. Raises
-        TooManyLinesError.
+        TooLargeError.
         """
         for each in changes:
-            _refuse_many_lines(each.text)
+            _refuse_large(each.text)
         if isinstance(changes[-1], types.TextDocumentContentChangeWholeDocument):
             return changes[-1]
         at = _last_whole(changes)
@@ -184,7 +196,7 @@ class OpenTrace:
     ) -> bool:
         """Carry out the client's edits, one after another. The last whole text among them may have
         been read already. Returns whether lines of its file may have come or gone with them. Raises
-        TooManyLinesError.
+        TooLargeError.
         """
         self.readers.stop()
         self.edits += 1
@@ -205,7 +217,7 @@ class OpenTrace:
             after += came
             document = self.analysis.document
             if len(document.lines) > MOST_LINES + 1:  # the last one is empty
-                raise TooManyLinesError
+                raise TooLargeError(f"has more than {MOST_LINES:,} lines")
             self.near = document.lines[min(start.record, len(document.lines) - 1)]
         self.version = version
         if self.file is not None and (before or after):
@@ -289,8 +301,8 @@ class Workspace:
     def __init__(self) -> None:
         self._open: dict[DocumentKey, OpenTrace] = {}
         self._seen: set[DocumentKey] = set()
-        self.refused: dict[DocumentKey, str] = {}
-        """The URIs of documents with too many lines, which are open and not read."""
+        self.refused: dict[DocumentKey, tuple[str, str]] = {}
+        """The URIs of documents that are open, but too large to be read, each with what is said."""
         self.readers = Readers()
 
     def takes_long(self, trace: OpenTrace) -> bool:

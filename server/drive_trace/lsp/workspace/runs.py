@@ -22,7 +22,7 @@ from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.threads import Debouncer, SharedWork, in_background, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces, TracePlace, real_path
-from drive_trace.lsp.workspace.open_traces import MANY_LINES, OpenTrace, Workspace
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.scorecard import run_lines
 from drive_trace.scorecard.caveats import ILLEGIBLE, Omitted, Uncounted, Unread
 from drive_trace.scorecard.run_lines import EventOwners, TraceLines, event_hashes, events_of
@@ -299,8 +299,9 @@ class WorkspaceRuns:
     def unread(self, folder: Path | None) -> list[Unread]:
         """The traces of a folder that cannot be read: each may hold a part of any of its runs."""
         known = [(each.place, each.unread_because) for each in self._in(folder)]
-        known += [(self.place_of(uri), MANY_LINES) for uri in self.open.refused.values()]
-        return [Unread(at.name, why) for at, why in known if why and folder and at.folder == folder]
+        known += [(self.place_of(uri), why) for uri, why in self.open.refused.values()]
+        told = (Unread(at.name, why) for at, why in known if why and folder and at.folder == folder)
+        return [*dict.fromkeys(told)]  # a document may be as large as its file
 
     def left_out(self, folder: Path | None) -> Omitted:
         """What the search of a folder left out, and its files that are no traces."""
