@@ -5,8 +5,14 @@ import { keep } from "./python";
 
 /** Makes the server, which is part of the memory that is kept: to whom it sends is told later. */
 export const program = `
-import sys
+import gc, marshal, sys
 sys.path.insert(0, "/packages")
+import attr._make
+gc.disable()  # until the server is made
+methods = marshal.load(open("/packages/methods", "rb"))
+attr._make.compile = lambda script, *how: methods.get(script) or compile(script, *how)
+import lsprotocol.types
+del attr._make.compile, methods
 from pyodide.ffi import to_js
 from drive_trace.lsp.serving import run_over_messages
 
