@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 import drive_trace
 from drive_trace.vocabulary import EVENTS, declaring
-from drive_trace.vocabulary.declared import AnyEvent
+from drive_trace.vocabulary.declared import AnyEvent, SpecAuthored
 from drive_trace.vocabulary.declaring import (
     DECLARED,
     Envelope,
@@ -22,7 +22,6 @@ from drive_trace.vocabulary.declaring import (
     event,
     fields_of,
 )
-from drive_trace.vocabulary.planning import SpecAuthored
 from drive_trace.vocabulary.registry import EventType
 from drive_trace.vocabulary.types import Entity, Family
 
@@ -46,7 +45,7 @@ def test_optional_fields_work_everywhere(tmp_path: Path) -> None:
     copy = tmp_path / "drive_trace"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "events.json"))
     declared(
-        copy / "vocabulary/lifecycle.py",
+        copy / "vocabulary/declared.py",
         ('keeps=("trigger_class", "is_mandatory_final"', ', "retries"'),
         (
             '"""True exactly when `trigger_class` is `mandatory-final`."""\n',
@@ -54,7 +53,7 @@ def test_optional_fields_work_everywhere(tmp_path: Path) -> None:
         ),
     )
     declared(
-        copy / "vocabulary/planning.py",
+        copy / "vocabulary/declared.py",
         ('    """Extra large dispatches."""\n', f"    {SIZE}\n"),
     )
     done = subprocess.run(

@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcContentModified
 from drive_trace.features.navigation import SymbolName
 from drive_trace.json_text import parse
 from drive_trace.lsp.handlers import code_actions
-from drive_trace.lsp.handlers.workspace import Symbols
+from drive_trace.lsp.handlers.requests import Symbols
 from drive_trace.lsp.rpc import threads as threads_module
 from drive_trace.lsp.rpc.stream import Messages
 from drive_trace.lsp.rpc.threads import (

@@ -21,7 +21,7 @@ COMMANDS = {
     "completion": ("integration", "Print what makes a shell complete."),
     "emit": ("emit", "Append an event to a trace."),
     "explain": ("explain", "Explain a rule, or list them all."),
-    "export": ("export", "Write runs for the viewers of other tools."),
+    "export": ("report", "Write runs for the viewers of other tools."),
     "fleet": ("fleet", "Make a table of the runs of many traces."),
     "gate": ("gate", "Run a gate, and record whether it passed."),
     "hook": ("integration", "Record a session of a coding agent."),

@@ -1,20 +1,25 @@
-"""``drive-trace report``: the scorecard, the metrics and the assertions on one page."""
+"""``report``: the scorecard, the metrics and the assertions on one page; ``export``: runs for the
+viewers of other tools.
+"""
 
 import os
 import sys
+from collections.abc import Mapping
 
 import click
 
 from drive_trace import __version__
 from drive_trace.commands import options, terminal
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.reading import Reading, tell_others
+from drive_trace.commands.reading import MOST_NAMED, Reading, tell_others
 from drive_trace.report import contents, event_log, sections
+from drive_trace.report.export import WRITERS, exported
+from drive_trace.scorecard.caveats import ILLEGIBLE
 from drive_trace.storage import git, session_logs
 from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.projects import Projects
 from drive_trace.text.html import file_address
-from drive_trace.text.wording import json_document
+from drive_trace.text.wording import first_of, json_document, plain
 
 
 @click.command(cls=options.WithHistory)
@@ -60,13 +65,7 @@ def report(
     run_ids = reading.read_whole()
     logs: dict[str, event_log.TraceLog] = {}
     findings = _findings(reading, search.projects, logs) if chosen != "json" else None
-    traces, sources = [], dict[str, str]()
-    for each in reading:
-        # What was not checked, or by another process, is read here.
-        log = logs.get(each.path) or event_log.read_log(each.records, each.path, each.provenance)
-        traces.append(log._replace(summary=reading.vouched(log.summary, each.records)))
-        entries = each.provenance.entries if each.provenance is not None else {}
-        sources |= {id_: entry.source for id_, entry in entries.items() if entry.source}
+    traces, sources = _logs_of(reading, logs)
     reading.note_lost()
     made = contents.report_on(traces, reading.unread, omitted(reading.left_out), findings, run_ids)
     if chosen == "html":
@@ -82,6 +81,22 @@ def report(
     terminal.write_document(_rendered(made, chosen), out, traces=inputs, is_html=chosen == "html")
     tell_others(reading.others_found)
     sys.exit(2 if made.card.unread or reading.fails_as_gone else 0)
+
+
+def _logs_of(
+    reading: Reading, known: Mapping[str, event_log.TraceLog]
+) -> tuple[list[event_log.TraceLog], dict[str, str]]:
+    """The logs of the traces, some of which are known; and by the ids of events what they were
+    measured from.
+    """
+    traces, sources = [], dict[str, str]()
+    for each in reading:
+        # What was not checked, or by another process, is read here.
+        log = known.get(each.path) or event_log.read_log(each.records, each.path, each.provenance)
+        traces.append(log._replace(summary=reading.vouched(log.summary, each.records)))
+        entries = each.provenance.entries if each.provenance is not None else {}
+        sources |= {id_: entry.source for id_, entry in entries.items() if entry.source}
+    return traces, sources
 
 
 def _findings(
@@ -106,3 +121,51 @@ def _rendered(report: contents.FullReport, output_format: str) -> str:
     if output_format == "json":
         return json_document({**contents.to_json(report), "version": 1}) + "\n"
     return sections.report_markdown(report) + "\n"
+
+
+@click.command
+@options.paths
+@options.search
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice([*WRITERS]),
+    required=True,
+    help="otlp is OpenTelemetry's JSON (Jaeger, Langfuse, a Collector), perfetto Chrome's trace "
+    "event format (ui.perfetto.dev, Speedscope, Firefox).",
+)
+@options.out()
+def export(paths: tuple[str, ...], search: SearchOptions, target: str, out: str | None) -> None:
+    """Write the runs of the traces at PATH for the viewers of other tools.
+
+    Runs, slices, dispatches and rounds are spans with the fields of their events; every other event
+    is one without a length. Times are the timestamps of the events. The verdict stands on the run,
+    with what is missing, and its caveats. Lines that readers reject are named there, and not shown.
+
+    The ids follow from those of the events, so that a second export replaces the first.
+
+    Exit code: 0 whatever the verdicts, 2 some input could not be read (the rest is exported), or
+    the file could not be written.
+
+    \b
+    Examples:
+      drive-trace export projects/checkout-retry --to perfetto --out run.json
+      drive-trace export . --to otlp | curl -H 'Content-Type: application/json' \\
+          --data-binary @- http://localhost:4318/v1/traces
+    """
+    reading = Reading(paths, search)
+    run_ids = reading.read_whole()
+    traces, _ = _logs_of(reading, {})
+    made = contents.report_on(traces, reading.unread, omitted(reading.left_out), only=run_ids)
+    inputs = [*(trace.path for trace in traces), *(each.path for each in reading.unread)]
+    terminal.write_document(exported(made, target, __version__), out, traces=inputs)
+    for unread in made.card.unread:
+        if unread.reason == ILLEGIBLE:
+            terminal.notify(f"{unread.path}: {unread.reason}")
+    shown = made.by_run()
+    if not shown:
+        terminal.notify("nothing was exported, as no run has a valid event")
+    if timeless := [plain(run.run_id) for run in made.card.runs if run.run_id not in shown]:
+        terminal.notify(f"left out, as they have no valid event: {first_of(timeless, MOST_NAMED)}")
+    tell_others(reading.others_found)
+    sys.exit(2 if made.card.unread else 0)

@@ -13,9 +13,9 @@ from drive_trace.features.runs import SHOW_RUN
 from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS, Responder, Services, code_actions
 from drive_trace.lsp.handlers import requests as _requests  # noqa: F401 - it declares handlers
 from drive_trace.lsp.handlers.reports import Reports
+from drive_trace.lsp.handlers.requests import PulledDiagnostics, Symbols
 from drive_trace.lsp.handlers.server_commands import APPEND, EMIT, ServerCommands
 from drive_trace.lsp.handlers.views import Views
-from drive_trace.lsp.handlers.workspace import PulledDiagnostics, Symbols
 from drive_trace.lsp.rpc.capabilities import key_of, path_of
 from drive_trace.lsp.rpc.messages import strict_converter
 from drive_trace.lsp.rpc.protocol import TraceProtocol

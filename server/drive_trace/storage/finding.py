@@ -362,9 +362,6 @@ class _Search:
             place = left.pop()
             files, folders = self._entries(place)
             names = {each.name.casefold() for each in (*files, *folders)}
-            if self._options.projects is not None:
-                inner = f"{self._absolute_base}{place.inner}-"
-                self._options.projects.pass_by(inner, names, self._options.above)
             if place.inner:
                 place = self._place(place, names)
             for each in sorted(files, key=lambda entry: entry.name):

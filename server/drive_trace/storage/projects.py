@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -226,18 +226,6 @@ class Projects:
             return True
         path = absolute(path)
         return any(self._nearest(path, each, known) is not None for each in self._names)
-
-    def pass_by(self, path: str, names: Container[str], known: Above) -> None:
-        """Take in which names, in lower case, stand in the folder of an absolute path, so that it
-        is not looked into for what is not there. A search comes to a folder before those in it.
-        """
-        folder = os.path.dirname(path)  # noqa: PTH120 - fast
-        above = os.path.dirname(folder)  # noqa: PTH120 - fast
-        for name in self._names if self._given is None and self._commit is None else ():
-            if name not in names and (above, name) in known:
-                known[folder, name] = known[above, name]
-            else:
-                self._nearest(path, name, known)
 
     def _unconfigured(self, above: Path, known: Above) -> Path:
         """The folder for the baseline of a trace without a configuration. It is above the trace,

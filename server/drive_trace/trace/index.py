@@ -1,11 +1,11 @@
 """The lines of a trace by run, and by what lines of several runs can name."""
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
-from itertools import chain, compress, count
-from operator import attrgetter, ne
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from drive_trace.json_text import ProblemKind
@@ -219,12 +219,10 @@ class Index:
         grouped.
         """
         lines = [*chain.from_iterable(self._valid.values())]
-        ids = [line.facts[EVENT_ID] for line in lines]
-        last = dict(zip(ids, count()))
-        ids = ids if len(last) < len(ids) else []
-        shared = {*compress(ids, map(ne, map(last.__getitem__, ids), count()))}
+        counts = Counter([line.facts[EVENT_ID] for line in lines])
         found = defaultdict[object, LineSet](LineSet)
-        for line in in_order(compress(lines, map(shared.__contains__, ids))):
+        shared = lines if len(counts) < len(lines) else ()
+        for line in in_order(each for each in shared if counts[each.facts[EVENT_ID]] > 1):
             found[line.facts[EVENT_ID]].append(line)
         return found
 

@@ -1,6 +1,6 @@
 """The Drive trace vocabulary: its events, declared once as types that pydantic reads.
 
-Types, limits, prose and examples stand in the family modules and nowhere else. Types of msgspec's
+Types, limits, prose and examples stand in ``declared.py`` and nowhere else. Types of msgspec's
 (``trace/reading.py``), the exact validator (``trace/exact.py``), JSON Schemas and docs are made of
 them. Here they are put together, with what goes over several fields: how those of one event have to
 agree, and which describe a file.
