@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drive_trace.scorecard.feed_state import feed_state
 from drive_trace.scorecard.scoring import ScoredTrace
 from drive_trace.storage.files import records_of
 from drive_trace.storage.recording import runs_named
@@ -29,7 +30,7 @@ def check(text: str) -> Counter[str]:
     valid = {each.run_id for each in summary.runs if each.event_count}
     for run in summary.runs:
         for feed, recorded in ((GRADE, run.correctness), (COST, run.tokens)):
-            state = trace.feed_state(EVENTS[feed], run.run_id)
+            state = feed_state(trace.index, EVENTS[feed], run.run_id)
             assert state.knows_run == bool(run.event_count)
             named = sorted(agents[run.run_id] - {" "})
             assert state.agent_id == (named[0] if len(named) == 1 else None)
@@ -50,7 +51,7 @@ def check(text: str) -> Counter[str]:
             seen["counted"] += recorded is not None
             seen["rejected"] += bool(dropped)
     for missing in ("no-such-run", "", '"', "x" * 99):
-        state = trace.feed_state(EVENTS[GRADE], missing)
+        state = feed_state(trace.index, EVENTS[GRADE], missing)
         assert (state.knows_run, state.counted) == (False, None)
     return seen
 
@@ -76,7 +77,7 @@ def escaped(line: str) -> str:
 
 def test_names_may_be_written_as_escapes() -> None:
     text = graded("pass", None, None) + triage() + escaped(graded("fail", "pass", None)) + triage()
-    state = ScoredTrace(text.split("\n")).feed_state(EVENTS[GRADE], "run-1")
+    state = feed_state(ScoredTrace(text.split("\n")).index, EVENTS[GRADE], "run-1")
     assert state.counted is not None
     assert state.counted.line == 3
     assert state.counted.values == {"mechanical": "fail", "qa": "pass", "intent": None}
@@ -124,7 +125,7 @@ def test_on_any_trace(lines: list[str], ended: bool) -> None:
 def test_a_byte_that_is_no_utf8_is_read_as_readers_do() -> None:
     other = triage(input_ref="caf\xe9", orchestrator_agent_id="a").encode("latin-1")
     grade = graded("pass", None, None, by="\xe9").encode("latin-1")
-    state = ScoredTrace(records_of(other + grade)).feed_state(EVENTS[GRADE], "run-1")
+    state = feed_state(ScoredTrace(records_of(other + grade)).index, EVENTS[GRADE], "run-1")
     assert state.counted is not None
     assert (state.counted.line, state.agent_id) == (2, "a")
 

@@ -69,7 +69,8 @@ def score(
     # The files that PATH means, one after another.
     found = Reading(paths, search, options.histories(paths))
     traces = _read(found, found)
-    run_ids = found.asked({*_runs_in(traces), *found.earlier.touched})
+    own = {run.run_id for each in traces for run in each.runs}
+    run_ids = found.asked(own | found.earlier.touched)
     others = _read(found.others(run_ids), found)  # of the same runs
     traces = among(traces, others, lambda each: each.path)
     found.note_lost()
@@ -91,10 +92,6 @@ def score(
     sys.exit(
         (1 if scored.complete else 2) if is_short or scored.unread or found.fails_as_gone else 0
     )
-
-
-def _runs_in(traces: Iterable[TraceSummary]) -> set[str]:
-    return {run.run_id for each in traces for run in each.runs}
 
 
 def _read(found: Iterable[TraceRecords], reading: Reading) -> list[TraceSummary]:

@@ -63,16 +63,13 @@ FindingsByPath = Mapping[str, Sequence[LineFinding]]
 """The findings of each trace that was checked, by its path."""
 
 
-def _count(count: int, severity: str) -> str:
-    return f"{count:,} {severity}" if severity == "information" else plural(count, severity)
-
-
 def findings_phrase(found: Sequence[LineFinding] | None) -> str:
     """``2 errors and 1 hint``."""
     if found is None:
         return "not checked"
     count = Counter(each.severity for each in found)
-    return listed(_count(count[name], name) for name in SEVERITIES if count[name]) or "none"
+    ends = {name: "s" * (name != "information") for name in SEVERITIES if count[name]}
+    return listed(plural(count[name], name, end) for name, end in ends.items()) or "none"
 
 
 def severity_order(found: Sequence[LineFinding] | None) -> float:

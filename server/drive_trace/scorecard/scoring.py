@@ -22,7 +22,6 @@ from drive_trace.scorecard.caveats import (
     uncounted_lines,
     uncounted_phrase,
 )
-from drive_trace.scorecard.feed_state import FeedState, feed_state
 from drive_trace.scorecard.finding_caveats import caveats_from_elsewhere, caveats_of_coverage
 from drive_trace.scorecard.measures import run_facts
 from drive_trace.scorecard.run_lines import RunLines, TraceLines, event_hashes, runs_sharing_events
@@ -35,7 +34,7 @@ from drive_trace.trace.provenance import ProvenanceRecord
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.run import Run
 from drive_trace.trace.times import moment, sortable
-from drive_trace.vocabulary import DISPATCH, GRADE, TOKEN_FIELDS, EventType
+from drive_trace.vocabulary import DISPATCH, GRADE, TOKEN_FIELDS
 
 if TYPE_CHECKING:  # most traces are scored without
     from drive_trace.grading.judgements import Verdicts
@@ -274,10 +273,6 @@ class ScoredTrace:
     def summary(self) -> TraceSummary:
         """The whole trace in short."""
         return summarize(self.index, self.path)
-
-    def feed_state(self, feed: EventType, run_id: str) -> FeedState:
-        """What the trace says of a run's feed."""
-        return feed_state(self.index, feed, run_id, self.path)
 
     def append(self, record: str) -> None:
         """Take in an event that was appended, on a line of its own."""

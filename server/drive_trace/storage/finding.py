@@ -131,6 +131,8 @@ class NotRead:
         """What could not be read so far."""
         self.left_out: list[disk.LeftOut] = []
         """What the search of folders found and did not read."""
+        self._told: set[str] = set()
+        """The paths of both."""
         self.tells_unread = True
         self._tell = tell
 
@@ -146,8 +148,7 @@ class NotRead:
         """Note what cannot be read, or is not."""
         if isinstance(problem, disk.LeftOut):
             # A link that leads out is told already, and what a commit has more exactly.
-            told = (path for path, _ in (*self.unread, *self.left_out))
-            if problem.reason not in GONE or problem.path not in told:
+            if problem.reason not in GONE or problem.path not in self._told:
                 self.left_out.append(problem)
         elif isinstance(problem, NoTraces):
             self._tell(f"warning: {problem.message}")
@@ -155,6 +156,7 @@ class NotRead:
             if self.tells_unread:
                 self._tell(problem.message)
             self.unread.append(caveats.Unread(*problem))
+        self._told.add(problem.path)
 
 
 def find_traces(

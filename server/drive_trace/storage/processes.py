@@ -75,6 +75,8 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
     import subprocess  # noqa: PLC0415 - takes long to load, and is seldom needed
     import tempfile  # noqa: PLC0415
 
+    # Without what tells git of another repository, as in a hook.
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     with tempfile.TemporaryFile() as file:
         file.write(text)
         file.seek(0)
@@ -84,7 +86,7 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if errors is None else subprocess.PIPE,
             cwd=folder,
-            env=None if environment is None else _ours_and(environment),
+            env=None if environment is None else {**ours, **environment},
             start_new_session=True,
         )
     both = (process.stdout, take), (process.stderr, errors)
@@ -111,12 +113,6 @@ def _shell() -> str:
     if found is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     return str(found)
-
-
-def _ours_and(more: Mapping[str, str]) -> dict[str, str]:
-    """Ours and ``more``, without what tells git of another repository, as in a hook."""
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**ours, **more}
 
 
 def _result(code: int) -> Ran:
@@ -231,7 +227,8 @@ def on_all_cores(
     The work is done in forked processes: they know what this one knows, and hash strings alike.
     Where a process dies, or none can be forked, the work is done in this one, as for one item.
     """
-    count = _cores()
+    # macOS forks, too, but its libraries may not bear it.
+    count = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
     remaining = iter(items)
     first = list(islice(remaining, 2))
     items = chain(first, remaining)
@@ -315,12 +312,6 @@ def _end_all_but(others: Sequence[BaseProcess]) -> None:
         if each not in others:
             each.kill()
             each.join()
-
-
-def _cores() -> int:
-    if sys.platform != "linux":  # macOS forks, too, but its libraries may not bear it
-        return 1
-    return len(os.sched_getaffinity(0))
 
 
 _work: Callable[[Any], Any]

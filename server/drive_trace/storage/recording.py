@@ -384,7 +384,7 @@ class RunFiles:
     def joined(self, own: ScoredTrace) -> feed_state.JoinedFeed:
         """The feed in the files that have the run, and in the trace itself."""
         files = [
-            each.feed_state(self.feed, self.run_id)
+            feed_state.feed_state(each.index, self.feed, self.run_id, each.path)
             for each in self.traces(own)
             if each is own or self._known[each.path].names_run
         ]
@@ -399,7 +399,7 @@ class RunFiles:
         if trace.index.is_illegible:
             raise appending.AppendError(path, caveats.ILLEGIBLE)
         names_run = feed_state.mentions(trace.index, self.run_id)
-        state = trace.feed_state(self.feed, self.run_id)
+        state = feed_state.feed_state(trace.index, self.feed, self.run_id, trace.path)
         concerns = names_run or state.uncounted
         return _FileBeside(version, names_run, trace if concerns else None)
 
