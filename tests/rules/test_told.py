@@ -39,6 +39,16 @@ def test_how_many_there_are_of_how_many_is_told_in_brackets() -> None:
     assert finding["message"].endswith("issued for it, and at 2 more places (3 of 3)")
 
 
+def test_a_file_that_stands_newest_first_is_one_finding() -> None:
+    lines = Path("examples/projects/checkout-retry/trace.jsonl").read_text().splitlines()
+    for appended in ([], lines[-1:]):
+        turned = "\n".join([*reversed(lines), *appended, ""])
+        found = run("check", "-", "--output-format", "json", stdin=turned).json
+        codes = [each["code"] for each in found]
+        assert codes == ["newest-first"] + ["duplicate-event-id"] * len(appended)
+        assert "down to line 57" in found[0]["message"]
+
+
 def test_people_are_told_where_else() -> None:
     out = run("check", "-", stdin=THRICE).out
     assert "= also on lines 2, 3\n" in out

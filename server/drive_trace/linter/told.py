@@ -102,6 +102,18 @@ OF: Mapping[str, Sequence[str]] = {
 dispatch of its line again.
 """
 
+OF_RUN: Mapping[str, Sequence[str]] = dict.fromkeys(
+    {
+        *("time-goes-back", "event-after-end", "work-after-close", "stale-verdict"),
+        *("brief-disposition-mismatch", "round-number-gap", "bytes-delta-mismatch"),
+        *("dispatch-count-mismatch", "amended-before-authored", "completed-unsatisfied"),
+        *("unclosed-round", "unclosed-dispatch", "unclosed-slice", "slice-never-started"),
+        *("superseded-feed", "erased-verdict"),
+    },
+    ("newest-first",),
+)
+"""The same, by what follows from one in the whole run."""
+
 MISSING = {
     *("unknown-dispatch", "unknown-round", "unknown-parent-dispatch", "round-number-gap"),
     *("dispatch-without-brief", "brief-disposition-mismatch", "amended-before-authored"),
@@ -159,8 +171,12 @@ class _Causes:
         touched.sort(key=itemgetter(0))
         return [each[0] for each in touched], [each[1] for each in touched]
 
+    def of_run(self, _: Finding) -> Finding:
+        """The first one."""
+        return self._found[0]
 
-_LOOKS = ((ON, _Causes.on), (WITHIN, _Causes.within), (OF, _Causes.of))
+
+_LOOKS = ((ON, _Causes.on), (WITHIN, _Causes.within), (OF, _Causes.of), (OF_RUN, _Causes.of_run))
 
 
 class _OnUnreadLines:
