@@ -1,13 +1,20 @@
 """Objects that are spread over several lines: one finding each, whatever is edited."""
 
 import json
+import re
+from pathlib import Path
 from random import Random
+
+import pytest
 
 from drive_trace.analysis import Analysis
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run
+from tests.support.client_text import triage
 from tests.support.models import everything
+
+ROOT = Path(__file__).parent.parent.parent
 
 PRETTY = [json.dumps(event.example, indent=2) for event in EVENTS.values()]
 
@@ -20,6 +27,28 @@ def test_a_pretty_printed_trace_has_one_finding_an_object_over_all_its_lines() -
     begins = [analysis.line_number(each.line) for each in findings]
     assert begins == [1, *(end + 1 for end in ends[:-1])]
     assert analysis.finding_count == len(PRETTY)
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_a_trace_that_was_wrapped_is_one_finding_and_is_joined_as_it_was(
+    tmp_path: Path, width: int
+) -> None:
+    whole = (ROOT / "examples/wip/drive-trace/orphan-fix-flaky-login.jsonl").read_text()
+    whole = "".join(line for line in whole.splitlines(keepends=True) if "recorded" not in line)
+    path = tmp_path / "trace.jsonl"
+    path.write_text(re.sub(f"(?m)^.{{{width}}}|.{{{width}}}(?!$)", r"\g<0>\n", whole))
+    (finding,) = run("check", path, "--output-format", "json").json
+    assert finding["message"].startswith("a record that is wrapped: it must stand on one line, and")
+    run("check", "--fix", "--unsafe-fixes", path)
+    assert path.read_text() == whole
+
+
+def test_nothing_is_joined_where_a_space_was_lost(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    whole = triage(input_ref="to look at this again")
+    path.write_text(whole.replace(" ", "\n") + triage())
+    (finding,) = run("check", path, "--output-format", "json").json
+    assert (finding["line"], finding["end_line"], finding["fixes"]) == (1, 5, [])
 
 
 def test_the_command_line_says_where_it_ends() -> None:

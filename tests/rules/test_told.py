@@ -105,11 +105,11 @@ def test_a_comma_behind_a_record_hides_no_record_that_is_spread_over_lines() -> 
 OURS, THEIRS = "<<<<<<< ours", ">>>>>>> theirs"
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_merge_conflict_is_one_finding_without_what_follows(end: str) -> None:
+@pytest.mark.parametrize(("end", "ours"), [("\n", OURS), ("\r\n", OURS), ("\n", f"\ufeff{OURS}")])
+def test_a_merge_conflict_is_one_finding_without_what_follows(end: str, ours: str) -> None:
     first, second, third = trace(*(EXTRA % (each, each) for each in (1, 2, 3))).splitlines()
     sides = [first, second, "=======", first, second.replace('"a2"', '"b"')]
-    lines = [OURS, *sides, THEIRS, third, OURS, third, "=======", third, THEIRS, third, THEIRS, ""]
+    lines = [ours, *sides, THEIRS, third, OURS, third, "=======", third, THEIRS, third, THEIRS, ""]
     options = ("--ignore", "undeclared-field", "--output-format", "json")
     found = run("check", "-", *options, stdin=end.join(lines)).json
     ends = ["up to line 7", "up to line 13", ""]

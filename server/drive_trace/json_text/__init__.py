@@ -316,17 +316,17 @@ def outside_strings(text: str) -> str | None:
 
 def line_count(texts: Iterable[str]) -> int:
     """Over how many of some lines an object goes that begins on the first one, by its brackets; 0
-    if it does not end on another one.
+    if it does not end on another one. A string may go on on the next line, as in wrapped text.
 
     No object goes on behind a line that begins with a brace, as no event has objects in an array.
     So each line is read once, whatever the trace consists of.
     """
-    depth = 0
+    depth, quote = 0, ""
     for count, text in enumerate(texts, 1):
-        signs = outside_strings(text)
-        begins = text.lstrip(WHITESPACE).startswith("{")
-        if signs is None or begins is not (count == 1):
+        if text.lstrip(WHITESPACE).startswith("{") is not (count == 1):
             return 0
+        *pieces, quote = _outside(quote + text)
+        signs = "".join(pieces)
         depth += sum(map(signs.count, "{[")) - sum(map(signs.count, "}]"))
         if depth <= 0:
             return count if depth == 0 and count > 1 else 0

@@ -14,7 +14,7 @@ _WORD_END = re.compile(r"[ \t]*+[,}\]\uff0c\uff5d\uff3d]")
 _JOINED = re.compile(r"[\w.+-][]}\uff3d\uff5d]+[\w.+-]")
 """Brackets that alone keep what stands before them from being one word with what follows."""
 _NO_RECORD = re.compile(
-    r"(?P<MERGE_CONFLICT>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\r?\Z"
+    r"(?P<MERGE_CONFLICT>\ufeff?(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\r?\Z"
     r"|(?P<FENCE>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
     r'|(?P<ARRAY>(?:\{\s*"(?:data|events|items|lines|records|trace)"\s*:\s*)?\[|\]\}?[,;]?)'
     r"[ \t\r]*\Z",

@@ -15,7 +15,7 @@ from operator import attrgetter
 from threading import Lock
 from typing import Any
 
-from drive_trace.linter.records import is_cut_off, spread_objects
+from drive_trace.linter.records import is_cut_off, spread_objects, until
 from drive_trace.linter.rule import (
     LINES_BELOW,
     Finding,
@@ -359,7 +359,7 @@ class FindingStore:
                 yield more_of(RULES[diagnostic.kind], line, diagnostic)
             elif self._shows(diagnostic.kind, line):
                 for finding in RULES[diagnostic.kind].check(LineDiagnostic(line, diagnostic)):
-                    yield finding._replace(last=last) if is_cut_off(diagnostic) else finding
+                    yield until(last, finding) if is_cut_off(diagnostic) else finding
 
     def select(self, most: int, near: Line | None = None) -> Sequence[tuple[Line, int]]:
         """At most ``most`` findings: their lines in order, and how many of each, the first ones.

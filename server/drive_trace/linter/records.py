@@ -5,6 +5,7 @@ several of them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +148,13 @@ def spread_objects(
     return found
 
 
+def until(last: Line | None, finding: Finding) -> Finding:
+    """The finding on the first line of such an object, given its last one."""
+    if last is not None and kind_of(finding) is ProblemKind.UNFINISHED:
+        finding = finding._replace(message="a record that is wrapped: it must stand on one line")
+    return finding._replace(last=last)
+
+
 def kind_of(finding: Finding) -> ProblemKind | None:
     """Why its record is not JSON, where that is what was found."""
     problem = finding.diagnostic.problem if finding.diagnostic is not None else None
@@ -171,18 +179,25 @@ def first_lines(findings: Iterable[Finding], *, is_array: bool) -> Mapping[int, 
     return begins
 
 
-def join(finding: Finding, trace: Sequence[Line]) -> Fix | None:
+def join(finding: Finding, trace: WholeTrace) -> Fix | None:
     """Puts the object that begins on a line on one line, if the lines below complete it."""
     first, last = finding.line, finding.last
     if last is None:
         return None
-    lines = trace[first.order : last.order + 1]
+    lines = trace.lines[first.order : last.order + 1]
     found = _salvage("\n".join(line.text.strip(WHITESPACE) for line in lines))
+    if "width" not in trace.index.kept:
+        lengths = Counter(len(line.text) for line in trace.lines if line.event is None)
+        trace.index.kept["width"] = max(lengths.items())
+    # Between words a space may be lost, but not where several lines were cut at one width.
+    width, count = trace.index.kept["width"]
+    if count > 1 and all(len(line.text) == width for line in lines[:-1]):
+        found = _salvage("".join(line.text.removesuffix("\r") for line in lines)) or found
     if found is None or not found.is_whole or len(found.lines) != 1:
         return None
     edits = [Edit(first, Span(0, len(first.text.removesuffix("\r"))), *found.lines)]
     for line in lines[1:]:
-        has_newline = line is not trace[-1]
+        has_newline = line is not trace.lines[-1]
         edits.append(Edit(line, Span(0, len(line.text) + has_newline), ""))
     title = f"Join lines {first.order + 1:,}–{last.order + 1:,} into one"
     return Fix(title, Level.IN_BULK, tuple(edits), is_layout=True)

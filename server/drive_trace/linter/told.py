@@ -362,6 +362,8 @@ def _slip(finding: Finding, kind: ProblemKind, *, is_array: bool) -> ProblemKind
     if is_part:
         return ProblemKind.ARRAY
     is_comma = kind is ProblemKind.TRAILING_COMMA and text.rstrip().endswith(",")
+    if finding.last is not None:  # as of all objects that are printed, or wrapped, over lines
+        return ProblemKind.SPREAD_OBJECT
     return kind if kind in _AROUND or is_text or is_comma else None
 
 

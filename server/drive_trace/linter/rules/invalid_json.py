@@ -11,7 +11,9 @@ on a line, an object spread over lines, `NaN`, `1,900` for a number, a line that
 and safe; where it would have to guess at a value it is a suggestion. A comment is deleted one at a
 time, and so is mended what is wrong with a line that names one of the two feeds, as that can change
 a verdict. An object that is spread over several lines (pretty-printed JSON), up to 200, is one
-finding over all of them, with a suggestion that joins them. A Markdown fence is removed, which is
+finding over all of them, with a suggestion that joins them. So is one that was wrapped, as by a
+mail client or a terminal; it is joined where several lines were cut at one width, as between words
+a space may be lost. A Markdown fence is removed, which is
 safe; a bracket that stands alone by a suggestion. Where a run is graded, a person removes either,
 as a grade before a rejected line is stale. Around a file that is one array, all brackets and commas
 are one finding, and safe to remove.
@@ -103,7 +105,7 @@ def _check(subject: LineDiagnostic) -> Findings:
 def _around(finding: Finding, trace: WholeTrace) -> Fixes:
     if kind_of(finding) in AROUND:
         yield remove_around(finding, trace)
-    fix = join(finding, trace.lines)
+    fix = join(finding, trace)
     if fix is not None:
         yield fix
 
