@@ -39,7 +39,7 @@ CASES = {
         """,
     "what is missing from a payload and from the event is said apart": """
         EVENT{"event_type":"dispatch-end","result":<absent>,"ts":<absent>,"payload":{"ts":""}}
-        missing-field: events are flat: `ts` must stand                   ^^^^^^^^^
+        missing-field: events are flat: put what is inside `payload`      ^^^^^^^^^
                            ^^^^^^^^^^^^^^ missing-field: `result` is missing
         """,
     "what is missing and what is misspelt is said once each": """

@@ -49,6 +49,25 @@ def test_a_file_that_stands_newest_first_is_one_finding() -> None:
         assert "down to line 57" in found[0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("> ", "", "unexpected `>`"),
+        ("%d\t", "", "unexpected `1`"),
+        ("\ufeff", "", "byte-order mark"),
+        ("", ";", "`;` after the end of the object"),
+        ('{"event":', "}", "the whole event stands inside `event`: a record is the event itself"),
+    ],
+)
+def test_what_was_done_to_each_line_is_one_finding(before: str, after: str, said: str) -> None:
+    before = before if "%d" in before else before.replace("%", "%%") + "%.0s"
+    lines = (f"{before % (at + 1)}{each}{after}\n" for at, each in enumerate(THRICE.splitlines()))
+    found = run("check", "-", "--output-format", "json", stdin="".join(lines)).json
+    (error,) = (each for each in found if each["severity"] == "error")
+    assert said in error["message"]
+    assert error["message"].endswith(", and at 2 more places")
+
+
 def test_people_are_told_where_else() -> None:
     out = run("check", "-", stdin=THRICE).out
     assert "= also on lines 2, 3\n" in out

@@ -89,9 +89,9 @@ class Engine:
         events = [line for line in named if line.event is not None]
         keys = {key for line in events for key in keys_of(line)}
         keys.update(("event_id", line.facts[EVENT_ID]) for line in lines if line.event is not None)
-        # Whoever resumes a dispatch depends on its start.
-        starts = (line for line in events if name_of(line) == DISPATCH.opener)
-        keys.update((DISPATCH.field, line.fact(DISPATCH.field)) for line in starts)
+        # Whoever resumes a dispatch depends on its start, and its end.
+        bounds = [each for each in events if name_of(each) in (DISPATCH.opener, DISPATCH.closer)]
+        keys.update((DISPATCH.field, line.fact(DISPATCH.field)) for line in bounds)
         return self._check([*run_ids, *keys, None])
 
     def _check(self, units: Iterable[Unit]) -> tuple[list[Finding], list[Finding]]:

@@ -85,7 +85,7 @@ WITHIN: Mapping[str, Sequence[str]] = {
 """The same, by what follows from them between the first and the last of its lines."""
 
 OF: Mapping[str, Sequence[str]] = {
-    "unknown-parent-dispatch": ("unknown-dispatch",),
+    "unknown-parent-dispatch": ("unknown-dispatch", "repeated-start"),
     "unknown-dispatch": ("repeated-start",),
     "unknown-round": ("repeated-start",),
     "unclosed-dispatch": ("repeated-end", "event-after-end"),
@@ -106,8 +106,8 @@ OF_RUN: Mapping[str, Sequence[str]] = dict.fromkeys(
     {
         *("time-goes-back", "event-after-end", "work-after-close", "stale-verdict"),
         *("brief-disposition-mismatch", "round-number-gap", "bytes-delta-mismatch"),
-        *("dispatch-count-mismatch", "amended-before-authored", "completed-unsatisfied"),
-        *("unclosed-round", "unclosed-dispatch", "unclosed-slice", "slice-never-started"),
+        *("dispatch-count-mismatch", "amended-before-authored", "slice-never-started"),
+        *("completed-unsatisfied", "unclosed-dispatch", "unclosed-round", "unclosed-slice"),
         *("superseded-feed", "erased-verdict"),
     },
     ("newest-first",),
@@ -125,8 +125,6 @@ that is, or stands between the lines of the finding, or right above them.
 """
 _NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatch": "merged"}
 """By what misses a line that has no id of its own: a word that stands on that line."""
-_AROUND = {ProblemKind.FENCE, ProblemKind.ARRAY}
-"""Lines of one slip: what is around records."""
 _MOST_SAID = 3
 """Of one line, so many messages are told as one."""
 _WORD = re.compile(r"[\w./-]+")
@@ -338,8 +336,9 @@ def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = Fa
         slip = _slip(finding, diagnostic.problem.kind, is_array=is_array)
         if slip is not None:
             return rule.code, slip
-    if rule.sums_by == "line":
-        return (rule.code, line) if len(line.diagnostics) > 1 else id(finding)
+    if rule.sums_by == "line":  # or what was done to each line, as a prefix with its number
+        said = re.sub(r"\d+", "0", str(finding.message))
+        return rule.code, said if len(line.diagnostics) == 1 else line
     place = finding.place if rule.sums_by != "run" else None
     field = place.path[-1:] if isinstance(place, Place) else ()
     value = rule.sums_by == "value" and _marked(finding)
@@ -361,10 +360,9 @@ def _slip(finding: Finding, kind: ProblemKind, *, is_array: bool) -> ProblemKind
     is_text = kind is ProblemKind.UNEXPECTED and "{" not in text and "}" not in text
     if is_part:
         return ProblemKind.ARRAY
-    is_comma = kind is ProblemKind.TRAILING_COMMA and text.rstrip().endswith(",")
     if finding.last is not None:  # as of all objects that are printed, or wrapped, over lines
         return ProblemKind.SPREAD_OBJECT
-    return kind if kind in _AROUND or is_text or is_comma else None
+    return kind if is_text or kind is ProblemKind.ARRAY else None
 
 
 def _worded(told: Told, index: Index, *, is_over_lines: bool) -> Told:

@@ -99,9 +99,8 @@ def row_of(run: RunScore, project: str, findings: dict[str, int] | None) -> Row:
     recorded |= {name: as_double(number) for name, number in numbers.items()}
     recorded |= {name: getattr(run, name) for name in _OF_RUN}
     last = max((part.last for part in run.parts if part.last), default=None)
-    moment, started = facts.began or sortable(last or ""), sortable(run.started or "")
-    if facts.began and started and is_of_year(started, int(facts.began[:4])):
-        moment = started
+    started, moment = sortable(run.started or ""), facts.began or sortable(last or "")
+    moment = started if started and moment and is_of_year(started, int(moment[:4])) else moment
     return Row(
         verdict=str(run.verdict),
         **recorded,

@@ -31,7 +31,7 @@ from drive_trace.trace.run import (
     span_ended_by,
     work_of,
 )
-from drive_trace.trace.times import in_moments, is_of_year, milliseconds_between
+from drive_trace.trace.times import is_of_year, milliseconds_between, sortable
 from drive_trace.vocabulary import DISPATCH, EVENTS, ROUND, SLICE, TOKEN_FIELDS, Lifetime
 from drive_trace.vocabulary.types import not_random
 
@@ -146,8 +146,8 @@ def wall_clock(
     is before the start, or the year of one of the two is wrong. ``records`` stand beside its files.
     """
     measured, year = milliseconds_between(started, closed), run.kept(misdated)[0]
-    are_right = all(is_of_year(each or "", year) for each in (started, closed))
-    if measured is not None and measured >= 0 and are_right:
+    is_right = all(is_of_year(each or "", year) for each in (started, closed))
+    if measured is not None and measured >= 0 and is_right:
         return WallClock(measured, 0, 0, 0, 1)
     starts, ends = (run.counts(name, DISPATCH.field) for name in _DISPATCHES)
     each = starts | ends  # of both counts the larger one
@@ -497,9 +497,9 @@ def _clock(run: Run) -> tuple[str | None, int | None]:
     """
     own = [lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed]
     year, wrong = run.kept(misdated)
-    stamps = in_moments([line.facts[TS] for line in chain.from_iterable(own)])
-    first, last = (
-        next((ts for ts in way if is_of_year(ts, year)), None) for way in (stamps, stamps[::-1])
-    )
+    stamps = [line.facts[TS] for line in chain.from_iterable(own)]
+    known = sorted(filter(None, map(sortable, stamps)))
+    first = next((ts for ts in known if is_of_year(ts, year)), None)
+    last = next((ts for ts in reversed(known) if is_of_year(ts, year)), None)
     ends = earliest([each[0] for each in own]), latest([each[-1] for each in own])
     return first, milliseconds_between(first, last) if not {*ends} & {*wrong} else None

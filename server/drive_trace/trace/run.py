@@ -152,13 +152,13 @@ def in_order(lines: Iterable[Line]) -> LineSet:
 
 def misdated(run: Run) -> tuple[int | None, Sequence[Line]]:
     """The year of a run, as :func:`year_of` tells it, and its events whose year is another one."""
-    place = trace_line.TS
-    stamps = sorted([line.facts[place] for line in run.lines])
-    year = year_of(stamps)
+    stamps = sorted([line.facts[trace_line.TS] for line in run.lines])
+    # As nearly all are of one year, one is enough.
+    year = year_of(stamps if stamps and stamps[0][:4] != stamps[-1][:4] else stamps[:1])
     if all(is_of_year(ts, year) for ts in (*stamps[:1], *stamps[-1:])):  # as nearly always
         return year, _NO_LINES
-    wrong = (line for line in run.lines if not is_of_year(line.facts[place], year))
-    return year, [line for line in wrong if line.facts[place] in Form.TIMESTAMP]
+    wrong = (line for line in run.lines if not is_of_year(line.text_fact("ts"), year))
+    return year, [line for line in wrong if line.text_fact("ts") in Form.TIMESTAMP]
 
 
 # How long dispatches and rounds took

@@ -11,11 +11,10 @@ Item = TypeVar("Item")
 
 _MILLISECOND = timedelta(milliseconds=1)
 _LENGTH = len("2026-05-28T14:00:00.000Z")
-_FIRST, _END, _DECADE = "2020", "2050", 10
-"""A clock that was set shows a year from the first on, and before the end; no run takes a decade.
+_FIRST, _END, _DECADE, _FAR_MORE = "2020", "2050", 10, 10
+"""A clock that was set shows a year from the first on, and before the end. No run takes a decade;
+so many times as many timestamps outweigh earlier ones.
 """
-_FAR_MORE = 10
-"""So many times as many timestamps outweigh earlier ones."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -67,28 +66,18 @@ def is_later(one: str, other: str) -> bool:
     return moment is not None and earlier is not None and moment > earlier
 
 
-def in_moments(stamps: Sequence[str]) -> Sequence[str]:
-    """Timestamps in their order, as :func:`sortable` writes them."""
-    if {*map(len, stamps)} != {_LENGTH}:
-        stamps = [*filter(None, map(sortable, stamps))]
-    return sorted(stamps)
-
-
 def year_of(stamps: Sequence[str]) -> int | None:
     """The year of a run, given its timestamps, sorted: the one around which most of them lie; of
     years that are a decade or more apart an early one, unless far more are late. None if none can
     be right.
     """
-    if stamps and stamps[0][:4] == stamps[-1][:4]:  # as nearly always
-        stamps = stamps[:1]
     late = [int(ts[:4]) for ts in stamps if _FIRST <= ts < _END and ts[:4].isdecimal()]
     early: list[int] = []
     while late and len(late) >= len(early) * _FAR_MORE:
         early = [year for year in late if year < late[0] + _DECADE]
         late = late[len(early) :]
     counts = Counter(early)
-    near = {year: counts[year - 1] + counts[year] + counts[year + 1] for year in counts}
-    return max(near, key=lambda year: near[year], default=None)
+    return max(counts, key=lambda year: sum(counts[year + by] for by in (-1, 0, 1)), default=None)
 
 
 def is_of_year(ts: str, year: int | None) -> bool:

@@ -28,4 +28,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.not_json(RULE)
 
 
-RULE = Rule(Severity.ERROR, _check, fixes=repairs)
+RULE = Rule(Severity.ERROR, _check, fixes=repairs, sums="", sums_by="line")

@@ -36,4 +36,4 @@ def _shown(data: bytes) -> str:
     return " ".join(f"0x{byte:02x}" for byte in data[:_MOST_SHOWN]) + more
 
 
-RULE = Rule(Severity.WARNING, _check)
+RULE = Rule(Severity.WARNING, _check, sums="", sums_by="line")

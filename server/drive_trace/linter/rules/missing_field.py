@@ -83,7 +83,7 @@ EVENT{"event_type":"slice-completed","pr_ref":<absent>,"payload":{"pr_ref":null}
 EVENT{"event_type":"slice-completed","pr_ref":null}
 ---
 EVENT{"event_type":"round-end","wall_clock_ms":<absent>,"data":{"wall_clock_ms":9,"note":1}}
-… not inside `data`                                     ^^^^^^
+… what is inside `data` in its place                    ^^^^^^
 => Flatten `data`
 EVENT{"event_type":"round-end","wall_clock_ms":9,"note":1}
 --- Null is a value: the key stands.
@@ -133,10 +133,10 @@ def _check(subject: rule.LineDiagnostic) -> rule.Findings:
     if isinstance(diagnostic.found, tuple):
         wrapper = wording.printable(str(path[0]))
         names = wording.fields_listed(diagnostic.found)
-        message = f"events are flat: {names} must stand beside the envelope"
-        yield subject.finding(
-            RULE, f"{message}, not inside `{wrapper}`", rule.Place(rule.Part.KEY, path)
-        )
+        message = f"events are flat: put what is inside `{wrapper}` in its place ({names})"
+        if {*ENVELOPE} <= {*diagnostic.found}:
+            message = f"the whole event stands inside `{wrapper}`: a record is the event itself"
+        yield subject.finding(RULE, message, rule.Place(rule.Part.KEY, path))
     elif diagnostic.field is not None:
         name, key = diagnostic.field.name, wording.printable(str(path[-1]))
         message = f"`{name}` is missing: did you write it as `{key}`?"
@@ -146,6 +146,9 @@ def _check(subject: rule.LineDiagnostic) -> rule.Findings:
     else:
         missing = _missing(line, diagnostic)
         expected = "" if len(missing) > 1 else f": expected {missing[0].describe()}"
+        for key, value in object_on(line).items() if "event_type" in diagnostic.names else ():
+            if isinstance(value, str) and '"event_type"' in value:
+                expected = f": is the text of `{wording.printable(key)}` the event?"
         names = wording.fields_listed(diagnostic.names)
         message = f"{names} {wording.are(len(missing))} missing{expected}"
         yield subject.finding(RULE, message, _anchor(line, path))

@@ -21,7 +21,7 @@ EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z"}
 EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
 """
 
-from itertools import pairwise
+from operator import lt
 
 from drive_trace.linter.rule import Findings, Part, Place, Rule, Run, Severity
 from drive_trace.trace.line import TS
@@ -32,19 +32,15 @@ _FEWEST, _FAR_MORE = 3, 10
 
 
 def _check(run: Run) -> Findings:
-    back, newer, last = 0, 0, None
-    for above, line in pairwise(run.lines):
-        before, after = above.facts[TS], line.facts[TS]
-        newer += before < after
-        if newer * _FAR_MORE > len(run.lines):  # as of nearly all, after a tenth
-            return
-        if before > after and is_later(before, after):
-            back, last = back + 1, line
-    if last is not None and back >= max(_FEWEST, newer * _FAR_MORE):
-        why = ": readers go by the order of lines, so put the oldest first"
-        message = ("the events stand newest first, down to line ", last, why)
-        key = Place(Part.KEY, ("ts",))
-        yield RULE.finding(run.lines[0], key, message, (last, "ts", "the oldest"))
+    stamps = [line.facts[TS] for line in run.lines]
+    newer = sum(map(lt, stamps, stamps[1:]))
+    if newer * _FAR_MORE > len(stamps):  # as of nearly all
+        return
+    older = [*map(is_later, stamps, stamps[1:])]
+    if sum(older) >= max(_FEWEST, newer * _FAR_MORE):
+        last = run.lines[len(older) - older[::-1].index(True)]
+        message = ("the events stand newest first, down to line ", last, ": turn them around")
+        yield RULE.finding(run.lines[0], Place(Part.KEY, ("ts",)), message, (last, "ts", "oldest"))
 
 
 RULE = Rule(Severity.WARNING, _check)

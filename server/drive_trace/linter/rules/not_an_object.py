@@ -38,4 +38,4 @@ def _check(subject: LineDiagnostic) -> Findings:
     yield subject.finding(RULE, message, Place(Part.WHOLE))
 
 
-RULE = Rule(Severity.ERROR, _check, fixes=lift_out)
+RULE = Rule(Severity.ERROR, _check, fixes=lift_out, sums="")

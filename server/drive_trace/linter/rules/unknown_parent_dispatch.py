@@ -19,6 +19,9 @@ EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-
 ---
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
 … a dispatch cannot resume itself                                           ^^^^
+--- A start that has the id of its parent: `event-after-end` says so.
+EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
 --- Another run's dispatch may have the same id.
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
 EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
@@ -43,6 +46,8 @@ def _check(same: SameDispatch) -> Findings:
         is_itself = line.fact(DISPATCH.field) == same.value
         if not is_itself and run.of(DISPATCH.opener, DISPATCH.field, same.value):
             continue  # as nearly always
+        if is_itself and run.of(DISPATCH.closer, DISPATCH.field, same.value).before(line):
+            continue  # it has the id of its parent: event-after-end says so
         starts = same.trace.having(DISPATCH.opener, DISPATCH.field, same.value)
         # A run may resume what another run began, under the same id.
         own = sum(each.run == line.run for each in starts) if is_itself else 0
