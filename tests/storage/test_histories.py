@@ -105,6 +105,13 @@ def test_what_only_grew_is_append_only(repo: Checkout, change: Callable[[Checkou
     assert found.endswith(" (Tidy <U+003A>:up), before which it was line 3")
 
 
+def test_a_graft_hides_no_commit(repo: Checkout) -> None:
+    repo.commit("flipped", *EVENTS[:2], FLIPPED, *EVENTS[3:])
+    head = git(repo.root, "rev-parse", "HEAD")
+    (repo.root / ".git/info/grafts").write_text(f"{head}\n")
+    assert told(repo.path, "--history")
+
+
 def test_a_grade_that_was_flipped_among_17_edits_is_told_with_its_commit(repo: Checkout) -> None:
     lines = many(57).splitlines()
     repo.commit("many", *lines)

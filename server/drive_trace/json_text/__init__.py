@@ -325,8 +325,8 @@ def line_count(texts: Iterable[str]) -> int:
     for count, text in enumerate(texts, 1):
         if text.lstrip(WHITESPACE).startswith("{") is not (count == 1):
             return 0
-        *pieces, quote = _outside(quote + text)
-        signs = "".join(pieces)
+        pieces = split_strings(quote + text)
+        quote, signs = '"' * (len(pieces) % 2 == 0), "".join(pieces[::2])
         depth += sum(map(signs.count, "{[")) - sum(map(signs.count, "}]"))
         if depth <= 0:
             return count if depth == 0 and count > 1 else 0
