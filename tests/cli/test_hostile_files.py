@@ -4,11 +4,16 @@ import os
 import tracemalloc
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from drive_trace.commands import cli
+from drive_trace.trace.provenance import Origin, entry_line
+from drive_trace.vocabulary import EVENTS
 from tests.cli.support import REJECTED, process, run, write
+from tests.support.client_text import apart, event, graded, triage
+from tests.support.fixtures import event_id
 from tests.support.systems import NO_DEVICES, not_on_windows
 
 NAMES = ("drive-trace.toml", "drive-trace-baseline.json")
@@ -141,3 +146,24 @@ def test_a_folder_whose_name_is_no_text_is_on_every_page(tmp_path: Path) -> None
     assert "q%FF/trace.jsonl" in run("report", "--format", "html", tmp_path).out
     assert run("fleet", "--html", tmp_path / "fleet.html", tmp_path).code == 0
     assert "q%FF/trace.jsonl" in (tmp_path / "fleet.html").read_text()
+
+
+@pytest.mark.parametrize("command", ["check", "score", "report", "report --format html", "fleet"])
+def test_no_figure_date_or_depth_is_a_defect(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most, last = 10**308 * 1.7, "9999-12-31T23:59:59.999Z"
+    examples: dict[str, dict[str, Any]] = {name: {**each.example} for name, each in EVENTS.items()}
+    ends = [
+        event(**examples[name] | {"event_type": name, "ts": last, "dispatch_id": to} | more)
+        for to in (event_id(1), event_id(2))
+        for name, more in {"dispatch-start": {}, "dispatch-end": {"wall_clock_ms": most}}.items()
+    ]
+    deep = triage(input_ref="a").replace('"input_ref"', f'"x":{"[" * 900}{"]" * 900},"input_ref"')
+    graded_run = apart("".join(ends)) + deep + graded("pass", "pass", "pass")
+    trace = write(tmp_path, "trace.jsonl", graded_run)
+    entry = entry_line(triage(input_ref="a"), Origin("emit"), None, "1")
+    write(tmp_path, "trace.jsonl.provenance.ndjson", entry + "\n")
+    monkeypatch.chdir(tmp_path)
+    page = ("--html", "page.html", "--no-cache") if command == "fleet" else ()
+    assert run(*command.split(), trace, *page).code in (0, 1)

@@ -6,6 +6,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
@@ -229,7 +230,7 @@ def _said(change: RateChange, names: Sequence[str]) -> str:
 
 def _spent(rows: Sequence[Row]) -> list[str]:
     tokens = [(row.input_tokens, row.output_tokens) for row in rows]
-    known = [one + two for one, two in tokens if one is not None and two is not None]
+    known = [int(one) + int(two) for one, two in tokens if one is not None and two is not None]
     times = [row.work_ms for row in rows if row.work_ms is not None]
     return [_per_correct(known, rows, compact), _per_correct(times, rows, short_time)]
 
@@ -239,12 +240,13 @@ def _per_correct(costs: Sequence[Any], rows: Sequence[Row], said: Callable[[int]
     is_any = any(row.verdict == Verdict.CORRECT for row in rows)
     if not is_any or not costs:
         return "n/a" if is_any else "no CORRECT run"
-    lowest = said(round(sum(costs) / most))
+    cost = sum(map(Fraction, costs))  # a float may not hold it
+    lowest = said(round(cost / most))
     if len(costs) < len(rows):
         return f"at least {lowest} ({len(costs):,} of {len(rows):,} tell)"
     if not least:
         return f"at least {lowest}"
-    return lowest if least == most else f"{lowest} to {said(round(sum(costs) / least))}"
+    return lowest if least == most else f"{lowest} to {said(round(cost / least))}"
 
 
 def _flaky(fleet: Fleet) -> doc.Section:

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import msgspec
 
@@ -149,7 +149,9 @@ def short_time(value: int | None) -> str:
     """``28m``, or ``n/a`` for a time without a value."""
     if value is None:
         return "n/a"
-    return duration(value) if abs(value) <= LONGEST else f"{float(value):.3g} ms"
+    if abs(value) <= LONGEST:
+        return duration(value)
+    return f"{Decimal(value).normalize(Context(prec=3)):.3g} ms"  # a float may not hold it
 
 
 def _in_two(count: int, size: int, unit: str, smaller: str) -> str:

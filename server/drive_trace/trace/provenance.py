@@ -96,7 +96,7 @@ def digest_of_event(text: str) -> str:
     text = text.removeprefix(_BYTE_ORDER_MARK)
     try:
         plain = dumps_sorted(loads(text))
-    except ValueError:  # or it has a lone surrogate
+    except (ValueError, TypeError, RecursionError):  # or it is deep, or has a lone surrogate
         plain = text.strip().encode("utf-8", "surrogatepass")
     return sha256_of(plain)
 

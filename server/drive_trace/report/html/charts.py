@@ -47,6 +47,8 @@ _DAY = 86_400_000
 _MOST_DAYS = 1000
 """Of one stretch that are named."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = datetime.max.replace(tzinfo=UTC) - _EPOCH
+"""An event may be said to have taken until later."""
 GLYPHS: dict[str, str] = {REJECTED: "✕", Outcome.HALTED: "■", Outcome.AGAIN: "↻"} | {
     event.name: event.glyph for event in EVENTS.values() if event.name not in SPANNING
 }
@@ -394,4 +396,4 @@ def as_time(moment: int) -> str:
 
 
 def _at(moment: int) -> datetime:
-    return _EPOCH + timedelta(milliseconds=moment)
+    return _EPOCH + min(timedelta(milliseconds=moment), _LAST)
