@@ -104,7 +104,7 @@ def test_what_is_kept_says_what_the_files_say(
         closed.complete(())
         assert said(closed) == expected
         for each in closed.seen():  # only what is joined is read
-            assert each.is_short == ("run-1" not in each.run_ids)
+            assert each.is_short == ("run-1" not in each.parts)
         monkeypatch.setattr(kept, "read", None)  # the second time, nothing is
     assert report(closed, folder / "alone" / "trace.jsonl") == b"[]"
     assert b"malformed-timestamp" in report(closed, folder / "faulty" / "trace.jsonl")
@@ -144,7 +144,7 @@ def test_traces_are_looked_at_anew_where_the_cache_and_a_writer_spoil_what_is_ke
     assert closed.look_first(traces, cache, seconds=60) == len(TEXTS)
     cache.close()
     assert {each.is_unread for each in closed.seen()} == {False}
-    assert "new" in {run_id for each in closed.seen() for run_id in each.run_ids}
+    assert "new" in {run_id for each in closed.seen() for run_id in each.parts}
 
 
 LATER = """

@@ -17,8 +17,8 @@ from drive_trace.authoring.values import STALE, Carried, clock
 from drive_trace.features import LensOptions
 from drive_trace.features.results import CannotMake, dumps, markup
 from drive_trace.scorecard import render, run_score
-from drive_trace.scorecard.card import headline_of
-from drive_trace.scorecard.caveats import CaveatCode, LineRef, Unread, uncounted_lines
+from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.caveats import CaveatCode, LineRef, uncounted_lines
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.render import grading, in_short, outline
 from drive_trace.scorecard.scoring import score_in
@@ -287,8 +287,8 @@ class ListedRun(Frozen, frozen=True):
     """
     gate: run_score.Gate
     standing: str
-    file: RunFile
-    """The first of its files, with no URI."""
+    correctness: bool | None
+    """None if no grade counts: all that a headline of many runs asks for."""
 
     def as_json(self, folder: str | None, files: Sequence[RunFile]) -> bytes:
         """Its JSON text, with its folder if the workspace has several."""
@@ -303,23 +303,14 @@ def listed(joined: JoinedRun) -> ListedRun:
     run = joined.run
     moments = (sortable(part.last) for part in run.parts if part.last is not None)
     told = {**_run_summary(joined), "last": max(filter(None, moments), default=None)}
-    return ListedRun(dumps(told)[:-1], run.gate, run.standing, file_of(run.parts[0]))
+    return ListedRun(dumps(told)[:-1], run.gate, run.standing, run.correctness is not None or None)
 
 
-def file_of(part: run_score.RunInFile) -> RunFile:
-    """What a trace has of a run, with no URI."""
-    grade = dict(part.correctness.values) if part.correctness is not None else None
-    return RunFile("", part.path, part.first_line - 1, part.event_count, None, grade)
-
-
-def headlines_of(
-    runs: Sequence[ListedRun], unread: Sequence[Unread], *, is_final: bool
-) -> Iterator[str]:
+def headlines_of(card: ScoreCard, *, is_final: bool) -> Iterator[str]:
     """All verdicts in a few words, as `score` prints them, and the unreadable traces."""
-    if runs:
-        told = headline_of([each.gate for each in runs], (each.standing for each in runs))
-        yield told if is_final else f"{told} so far"
-    yield from map(doc.unmarked, render.not_read(unread, has_runs=bool(runs)))
+    if card.runs:
+        yield card.headline if is_final else f"{card.headline} so far"
+    yield from map(doc.unmarked, render.not_read(card))
 
 
 def run_near(analysis: Analysis, point: Point) -> str | None:

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -151,26 +151,18 @@ def state_from(data: bytes) -> TraceState | None:
 
 def summary_from(data: bytes) -> TraceSummary | None:
     """The same of a summary."""
-    decoder, noted = _of_summaries()
+    from drive_trace.grading.judgements import Gating, Judgement  # noqa: PLC0415 - few need it
+
+    noted = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
     try:
-        summary = decoder.decode(data)
+        summary = msgpack.decode(data, type=TraceSummary)
         verdicts = summary.verdicts and msgspec.convert(summary.verdicts, noted)
     except _BROKEN:
         return None
     # What its types cannot say: each run stands in it alone, judged without what is beside it.
-    for run in summary.runs:
-        if len(run.parts) != 1 or run.judgement is not None:
-            return None
-    return summary._replace(verdicts=verdicts) if verdicts else summary
-
-
-@cache
-def _of_summaries() -> tuple[msgpack.Decoder[TraceSummary], type[Mapping[str, Verdicts]]]:
-    """What reads a summary back, and the type of its verdicts."""
-    from drive_trace.grading.judgements import Gating, Judgement  # noqa: PLC0415 - few need it
-
-    noted = dict[str, tuple[tuple[str, tuple[Judgement, ...] | Gating], ...]]
-    return msgpack.Decoder(TraceSummary), noted
+    if any(len(run.parts) != 1 or run.judgement is not None for run in summary.runs):
+        return None
+    return summary._replace(verdicts=verdicts)
 
 
 # A look at a trace

@@ -72,8 +72,7 @@ def fleet_body(fleet: Fleet) -> Html:
 def _body(fleet: Fleet, links: Mapping[str, str]) -> Html:
     sections = enumerate((*_sections(fleet, links), *fleet.summary.sections(["project"])))
     shown = [each._replace(id=f"part-{at}" if at else "runs") for at, each in sections]
-    card = fleet.card
-    omitted = *not_read(card.not_read, has_runs=bool(card.runs)), card.left_out.sentence(doc.name)
+    omitted = *not_read(fleet.card), fleet.card.left_out.sentence(doc.name)
     warnings = [tag("p", words(each)) for each in omitted if each]
     count, *said = fleet.summary.said(fleet.files)
     head = tag("strong", count), warnings, [tag("p", each) for each in said if each]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import asdict
@@ -22,14 +22,7 @@ from drive_trace.scorecard.caveats import (
     make_caveat,
 )
 from drive_trace.scorecard.run_lines import TraceLines, copied_runs, runs_sharing_events
-from drive_trace.scorecard.run_score import (
-    NO_SIGNAL,
-    FileHistory,
-    Gate,
-    RunScore,
-    Verdict,
-    standings_in_short,
-)
+from drive_trace.scorecard.run_score import FileHistory, RunScore, Verdict, standings_in_short
 from drive_trace.scorecard.scoring import TraceSummary, among, score_run, without_lines
 from drive_trace.text.quick import Frozen
 from drive_trace.text.wording import listed, plural
@@ -74,12 +67,17 @@ class ScoreCard(Frozen, frozen=True):
     @property
     def headline(self) -> str:
         """All verdicts in a few words: ``1 CORRECT · 1 INCORRECT · 2 not computable``."""
-        if not self.runs:
+        if not (count := len(self.runs)):
             because = "the traces hold no valid event" if self.traces else "no trace was read"
             if any(run.event_count for trace in self.traces for run in trace.runs):
                 because = "no run was looked at"
             return f"No runs: {because}"
-        return headline_of([run.gate for run in self.runs], (run.standing for run in self.runs))
+        if not self.has_any_correctness_signal:
+            none = "none graded yet" if count > 1 else "not graded yet"
+            if all(run.gate.uncounted is not None for run in self.runs):
+                none = "no valid event"
+            return f"not computable: {plural(count, 'run')}, {none}"
+        return standings_in_short(Counter(run.standing for run in self.runs))
 
     @property
     def correct(self) -> tuple[RunScore, ...]:
@@ -108,16 +106,6 @@ class ScoreCard(Frozen, frozen=True):
     def correct_tokens(self) -> measures.Tokens:
         """The token feed summed over the CORRECT runs."""
         return self.efficiency.tokens if self.efficiency else dict.fromkeys(TOKEN_FIELDS)
-
-
-def headline_of(gates: Sequence[Gate], standings: Iterable[str]) -> str:
-    """The verdicts of runs in a few words; see :attr:`ScoreCard.headline`."""
-    if all(NO_SIGNAL in gate.missing for gate in gates):
-        none = "none graded yet" if len(gates) > 1 else "not graded yet"
-        if all(gate.uncounted is not None for gate in gates):
-            none = "no valid event"
-        return f"not computable: {plural(len(gates), 'run')}, {none}"
-    return standings_in_short(Counter(standings))
 
 
 def score(

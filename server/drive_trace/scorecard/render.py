@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from drive_trace.scorecard import run_score
@@ -15,7 +15,6 @@ from drive_trace.scorecard.caveats import (
     CaveatCode,
     Gone,
     LineRef,
-    Unread,
     lack,
     uncounted_phrases,
 )
@@ -259,21 +258,21 @@ def not_read_blocks(card: ScoreCard) -> list[doc.Block]:
     """What could not be read, as a sentence and a list."""
     if card.complete:
         return []
-    first, *named = not_read(card.not_read, has_runs=bool(card.runs))
+    first, *named = not_read(card)
     return [doc.Paragraph(doc.strong(first), is_warning=True), doc.Bullets(named)]
 
 
-def not_read(unread: Sequence[Unread], *, has_runs: bool) -> Iterator[doc.Words]:
+def not_read(card: ScoreCard) -> Iterator[doc.Words]:
     """What could not be read, a line each: to stand over everything else."""
-    count = len(unread)
+    count = len(card.not_read)
     if count:
         were = f"{count:,} inputs were" if count > 1 else "1 input was"
-        doubt = ", and may say something else about these runs" if has_runs else ""
-        as_trace = " as a trace" if all(why == ILLEGIBLE for _, why in unread) else ""
-        is_gone = any(isinstance(why, Gone) for _, why in unread)
-        said = lack(unread) if is_gone else f"{were} not read{as_trace}"
+        doubt = ", and may say something else about these runs" if card.runs else ""
+        as_trace = " as a trace" if all(why == ILLEGIBLE for _, why in card.not_read) else ""
+        is_gone = any(isinstance(why, Gone) for _, why in card.not_read)
+        said = lack(card.not_read) if is_gone else f"{were} not read{as_trace}"
         yield f"Not complete: {said}{doubt}."
-    for path, reason in unread[:_MOST_UNREAD]:
+    for path, reason in card.not_read[:_MOST_UNREAD]:
         is_gone = isinstance(reason, Gone)
         said = doc.name(reason, LONGEST_REASON) if is_gone else plain(reason)
         yield f"{doc.name(path)}: {said}" if path else said

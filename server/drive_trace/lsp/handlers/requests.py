@@ -419,7 +419,7 @@ class PulledDiagnostics(Handlers):
 
     def _parts(self) -> Mapping[Path, Collection[str]]:
         """The runs of closed traces, as far as somebody has looked."""
-        return {each.path: each.run_ids for each in self._runs.closed.seen()}
+        return {each.path: each.parts for each in self._runs.closed.seen()}
 
     async def _of_closed(
         self,

@@ -7,18 +7,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.features import events, new_events, results
-from drive_trace.features.runs import RunFile, file_of, headlines_of, run_at_json, run_near
+from drive_trace.features.runs import RunFile, headlines_of, run_at_json, run_near
 from drive_trace.lsp.handlers import Handlers, OwnHandlers, Services, TraceRequest, done, reports
 from drive_trace.lsp.rpc import capabilities, messages
 from drive_trace.lsp.rpc.threads import SharedWork, in_thread
 from drive_trace.lsp.workspace.closed_traces import real_path
 from drive_trace.lsp.workspace.runs import RunPart, beside_of
+from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.run_score import RunScore
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import Problem, TraceRecords
 from drive_trace.storage.recording import new_stamp
@@ -67,10 +69,10 @@ class Views(Handlers):
     async def _count_closed(self) -> _Counts:
         """The findings of traces that are not open, as far as they are known or counted."""
         closed, is_open = self._runs.closed, self._runs.open_reals()
-        seen = (each for each in closed.seen() if each.run_ids and each.real not in is_open)
+        seen = (each for each in closed.seen() if each.parts and each.real not in is_open)
         traces = [each for each in seen if closed.may_count(each.real)]
         rules = await self._linting.rules_now([each.path for each in traces])
-        besides = [beside_of(self._runs, each.place.uri, each.run_ids) for each in traces]
+        besides = [beside_of(self._runs, each.place.uri, each.parts) for each in traces]
 
         def counts() -> _Counts:
             given = zip(traces, rules, besides, strict=True)
@@ -92,13 +94,13 @@ class Views(Handlers):
         found: list[bytes] = []
         for (folder, parts), run in unless_stopped(runs):
             name = folder.name if folder is not None and len(folders) > 1 else None
-            files = [run.file] if len(parts) == 1 else [file_of(each.part) for each in parts]
-            given = zip(files, parts, strict=True)
-            found.append(run.as_json(name, [_file(*each, counts) for each in given]))
+            found.append(run.as_json(name, _files(parts, counts)))
         count = sum(self._runs.waiting(each) or 0 for each in folders)
         unread = [each for folder in folders for each in self._runs.not_read(folder)]
-        told = headlines_of([each for _, each in runs], unread, is_final=count == 0)
-        members = b",".join(found), count, results.dumps([*told])
+        listed = cast("tuple[RunScore, ...]", tuple(run for _, run in runs))  # enough for headlines
+        card = ScoreCard(listed, (), tuple(unread))
+        summary = results.dumps([*headlines_of(card, is_final=count == 0)])
+        members = b",".join(found), count, summary
         return results.JsonText(b'{"runs":[%b],"unread":%d,"summary":%b}' % members)
 
     def _run_at(self, params: types.TextDocumentPositionParams) -> object:
@@ -213,17 +215,23 @@ class Views(Handlers):
         """The traces of the workspace that these are, or that are in these folders."""
         wanted = [*map(real_path, given)]
         return [
-            path
+            Path(path)
             for real, path in self._runs.closed.folders.search().items()
             if any(Path(real).is_relative_to(each) for each in wanted)
         ]
 
 
-def _file(file: RunFile, part: RunPart, counts: _Counts) -> RunFile:
-    uri, trace, found = part.uri, part.trace, counts.get(part.uri)
-    line = file.line if trace is None else trace.analysis.document.protocol_line(file.line)
-    findings = found.get(part.run_id, 0) if found is not None else None
-    return file._replace(uri=uri, line=line, findings=findings)
+def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
+    files = []
+    for uri, run, _, _, trace, _ in parts:
+        (part,) = run.parts
+        record = part.first_line - 1
+        line = record if trace is None else trace.analysis.document.protocol_line(record)
+        found = counts.get(uri)
+        findings = found.get(run.run_id, 0) if found is not None else None
+        grade = dict(part.correctness.values) if part.correctness is not None else None
+        files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))
+    return files
 
 
 def _read(path: Path) -> TraceRecords | Problem:

@@ -15,9 +15,9 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
 from itertools import tee
 from pathlib import Path
 from threading import Lock
@@ -38,7 +38,6 @@ from drive_trace.scorecard.caveats import ILLEGIBLE, Uncounted
 from drive_trace.scorecard.run_lines import TraceLines
 from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, with_hashes
-from drive_trace.stopping import cached_property
 from drive_trace.storage import finding, other_files
 from drive_trace.storage.files import DIGEST, LeftOut, Problem, provenance_beside
 from drive_trace.storage.finding import GONE, NO_MORE, LinkOut, SearchOptions, find_real_traces
@@ -230,38 +229,6 @@ def real_path(path: Path) -> str:
 # What they say
 
 
-class ClosedRuns:
-    """The runs of a trace, by their ids, as if they stood in it alone."""
-
-    def __init__(self, scores: Mapping[str, RunScore], kept: bytes = b"") -> None:
-        """``kept`` is what :func:`listing` gave."""
-        self.scores = scores
-        self._kept = kept
-
-    @cached_property
-    def listed(self) -> Mapping[str, ListedRun]:
-        """As a list shows them."""
-        from drive_trace.fleet.kept import read_back  # noqa: PLC0415 - loads SQLite
-
-        found = read_back(_LISTED, self._kept)
-        if found is None or found.keys() != self.scores.keys():
-            return {run_id: _listed_alone(run) for run_id, run in self.scores.items()}
-        return found
-
-
-def listing(summary: TraceSummary) -> bytes:
-    """The runs of a trace as a list shows them, to be kept."""
-    return msgpack.encode({run.run_id: _listed_alone(run) for run in summary.runs})
-
-
-def _listed_alone(run: RunScore) -> ListedRun:
-    return listed(of_one_file(among(run)))
-
-
-_LISTED = msgpack.Decoder(dict[str, ListedRun])
-_NO_RUNS = ClosedRuns({})
-
-
 class ClosedTrace(NamedTuple):
     """A trace as it was when it was last looked at. What it says is empty where it cannot be read.
     An :class:`EditedTrace` says the same of an open one.
@@ -277,7 +244,8 @@ class ClosedTrace(NamedTuple):
     """Why it cannot be read."""
     unread_because: str = ""
     """Why runs may lack a part that is in it; empty if they do not."""
-    runs: ClosedRuns = _NO_RUNS
+    parts: Mapping[str, RunScore] = {}
+    """Each run in it by its id, scored as if it stood in this trace alone."""
     strays: Sequence[Uncounted] = ()
     """Its lines that may grade any run."""
     hashes: Mapping[str, bytes] = {}
@@ -286,6 +254,8 @@ class ClosedTrace(NamedTuple):
     """None where a cache knew the rest. Only runs that stand in several traces need them."""
     by_run: TraceLines | None = None
     """The same by run."""
+    listed: Callable[[], Mapping[str, ListedRun]] = dict
+    """Gives each run in it as a list shows it, as if it stood in this trace alone."""
 
     @property
     def is_short(self) -> bool:
@@ -297,14 +267,24 @@ class ClosedTrace(NamedTuple):
         """Whether nobody has tried to read it yet."""
         return self.version is None and self.problem is None
 
-    @property
-    def run_ids(self) -> Collection[str]:
-        """Those of the runs in it."""
-        return self.runs.scores
+    def run(self, run_id: str) -> RunScore | None:
+        """One of its runs."""
+        return self.parts.get(run_id)
 
-    def run(self, run_id: str) -> RunScore:
-        """One of its runs, scored as if it stood in this trace alone."""
-        return self.runs.scores[run_id]
+
+def _listed(runs: Iterable[RunScore], kept: bytes = b"") -> Mapping[str, ListedRun]:
+    from drive_trace.fleet.kept import read_back  # noqa: PLC0415 - loads SQLite
+
+    found = read_back(_LISTED, kept)
+    return found or {run.run_id: listed(of_one_file(among(run))) for run in runs}
+
+
+def listing(summary: TraceSummary) -> bytes:
+    """The runs of a trace as a list shows them, to be kept."""
+    return msgpack.encode(_listed(summary.runs))
+
+
+_LISTED = msgpack.Decoder(dict[str, ListedRun])
 
 
 class _Followed:
@@ -628,11 +608,12 @@ class ClosedTraces:
             seen.place,
             entry.file.content,
             unread_because=ILLEGIBLE if summary.is_illegible else "",
-            runs=ClosedRuns({run.run_id: run for run in summary.runs}, kept),
+            parts={run.run_id: run for run in summary.runs},
             strays=summary.strays,
             hashes=summary.hashes,
             lines=lines,
             by_run=TraceLines(index, summary.path) if index is not None else None,
+            listed=cache(partial(_listed, summary.runs, kept)),
         )
         self._note(entry, now)
 
@@ -644,9 +625,9 @@ class ClosedTraces:
             self.revision += before != now
             entry.seen = now
             is_known = self._entries.get(now.real) is entry  # else a search found it gone
-            for run_id in {*before.run_ids, *now.run_ids}:
+            for run_id in before.parts.keys() | now.parts.keys():
                 holders = self._holders.setdefault(run_id, {})
-                if is_known and run_id in now.run_ids:
+                if is_known and run_id in now.parts:
                     holders[now.real] = now
                 elif holders.get(now.real) is before:
                     del holders[now.real]

@@ -4,13 +4,13 @@ disk. All of it comes from memory; nothing here waits for a file but what says s
 Traces that share runs are judged together, as ``check`` judges them.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pygls.exceptions import JsonRpcContentModified
 
@@ -27,7 +27,7 @@ from drive_trace.scorecard import run_lines
 from drive_trace.scorecard.caveats import ILLEGIBLE, Omitted, Uncounted, Unread
 from drive_trace.scorecard.run_lines import EventOwners, TraceLines, event_hashes, events_of
 from drive_trace.scorecard.run_score import RunInFile, RunScore
-from drive_trace.scorecard.scoring import among, score_alone, score_run, stray_grades
+from drive_trace.scorecard.scoring import among, score_alone, score_run, stray_grades, summarize
 from drive_trace.stopping import unless_stopped
 from drive_trace.storage.files import JudgementFiles, LeftOut
 from drive_trace.storage.finding import omitted
@@ -65,13 +65,14 @@ class EditedTrace(NamedTuple):
         return ILLEGIBLE if self.trace.analysis.index.is_illegible else ""
 
     @property
-    def run_ids(self) -> Collection[str]:
-        """Those of the runs in it."""
-        return [*self.trace.analysis.index.runs, *self.trace.analysis.index.uncounted]
+    def parts(self) -> Mapping[str, RunScore]:
+        """Each run in it by its id, scored as if it stood in this trace alone."""
+        runs = summarize(self.trace.analysis.index, self.place.name).runs
+        return {run.run_id: run for run in runs}
 
-    def run(self, run_id: str) -> RunScore:
-        """One of its runs, scored as if it stood in this trace alone."""
-        return cast("RunScore", score_alone(run_id, self.by_run))
+    def run(self, run_id: str) -> RunScore | None:
+        """One of its runs."""
+        return score_alone(run_id, self.by_run)
 
     @property
     def by_run(self) -> TraceLines:
@@ -97,19 +98,16 @@ class RunPart(NamedTuple):
     """A run in one trace."""
 
     uri: str
-    run_id: str
-    of: FolderTrace
+    run: RunScore
+    """As if it stood in this trace alone."""
     lines: TraceLines | None
     """None where they are not at hand: such a part is joined with no other."""
     verdicts: Verdicts
     """On its intent, as they are recorded beside the trace."""
     trace: OpenTrace | None
     """The open trace; None if it is not open."""
-
-    @property
-    def run(self) -> RunScore:
-        """As if it stood in this trace alone."""
-        return self.of.run(self.run_id)
+    closed: ClosedTrace | None
+    """The trace otherwise."""
 
     @property
     def part(self) -> RunInFile:
@@ -124,19 +122,6 @@ class WorkspaceRun(NamedTuple):
     """None for a trace outside the workspace, which is joined with no other."""
     parts: list[RunPart]
     """In the order of their paths."""
-
-
-class _Around(NamedTuple):
-    """What the other traces of a folder say of any run in it."""
-
-    waiting: int | None
-    """See :meth:`WorkspaceRuns.waiting`."""
-    unread: Sequence[Unread]
-    strays: Sequence[Uncounted]
-    closed: Sequence[EventOwners]
-    """Which runs have the events of its closed traces."""
-    beside: Sequence[EditedTrace]
-    """Its open ones."""
 
 
 class WorkspaceRuns:
@@ -175,7 +160,7 @@ class WorkspaceRuns:
             each
             for each in self.closed.seen()
             if (each.is_unread or each.unread_because or each.problem or each.strays)
-            or any(index.names(run_id) for index in indexes for run_id in each.run_ids)
+            or any(index.names(run_id) for index in indexes for run_id in each.parts)
         ]
         found = [each for each in closed if each.real not in is_open]
         return self.closed.is_searched, self._record_changes, found, [*self.open.refused]
@@ -237,17 +222,18 @@ class WorkspaceRuns:
 
     def all_runs(self) -> list[WorkspaceRun]:
         """Every run that is known, in the order of their first parts."""
-        found: dict[tuple[Path | str, str], list[RunPart]] = {}
-        for trace in sorted(self._all(), key=_order):
-            own, lines = trace.place.folder or trace.place.uri, trace.by_run
-            parts = [self._part(trace, run_id, lines) for run_id in trace.run_ids]
-            if len(parts) > 1:
-                parts.sort(key=lambda each: each.part.first_line)
-            for each in parts:
-                found.setdefault((own, each.run_id), []).append(each)
+        found: dict[tuple[Path | str, str], list[tuple[Any, RunPart]]] = {}
+        for trace in self._all():
+            own = trace.place.folder or trace.place.uri
+            lines = trace.by_run
+            for run in trace.parts.values():
+                each = _order(trace), self._part(trace, run, lines)
+                found.setdefault((own, run.run_id), []).append(each)
+        runs = [(own, sorted(parts, key=lambda pair: pair[0])) for (own, _), parts in found.items()]
+        runs.sort(key=lambda run: (run[1][0][0], run[1][0][1].part.first_line))
         return [
-            WorkspaceRun(own if isinstance(own, Path) else None, parts)
-            for (own, _), parts in found.items()
+            WorkspaceRun(own if isinstance(own, Path) else None, [part for _, part in parts])
+            for own, parts in runs
         ]
 
     def joined(self, run_id: str, uri: str) -> JoinedRun | None:
@@ -264,37 +250,43 @@ class WorkspaceRuns:
         """Runs over all their files, seen from the one with a URI. Of several files of a run, those
         whose lines are still to be read are left out, and waited for.
         """
-        around = cache(self._around)
-        return ((run, self._judged(run, around(run.folder), uri)) for run in unless_stopped(runs))
+        known = cache(lambda folder: (self.not_read(folder), self.strays(folder)))
+        waiting, owning = cache(self.waiting), cache(self._owning_in)
+        for run in unless_stopped(runs):
+            folder, every = run
+            parts = [each for each in every if each.lines is not None or len(every) == 1]
+            parts = parts or every[:1]
+            count, given = waiting(folder), (*known(folder), self._copied(parts, *owning(folder)))
+            own = [each for each in every if each.uri == uri]
+            yield (
+                run,
+                JoinedRun(
+                    _score_parts(parts, *given),
+                    _score_parts(own, *given) if own else None,
+                    [each.uri for each in parts],
+                    uri,
+                    count + len(every) - len(parts) if count is not None else None,
+                ),
+            )
 
     def listed(self) -> Iterator[tuple[WorkspaceRun, ListedRun]]:
         """Every run that is known, as a list shows it."""
-        around = cache(self._around)
-        for run in unless_stopped(self.all_runs()):
-            (first, *others), known = run.parts, around(run.folder)
-            is_told = others or first.verdicts or known.waiting != 0 or known.unread or known.strays
-            if is_told or isinstance(first.of, EditedTrace) or self._copied([first], known):
-                yield run, listed(self._judged(run, known))
-            else:
-                yield run, first.of.runs.listed[first.run_id]
-
-    def _around(self, folder: Path | None) -> _Around:
-        given = self.waiting(folder), self.not_read(folder), self.strays(folder)
-        return _Around(*given, *self._owning_in(folder))
-
-    def _judged(self, run: WorkspaceRun, known: _Around, uri: str = "") -> JoinedRun:
-        every, count = run.parts, known.waiting
-        parts = [each for each in every if each.lines is not None or len(every) == 1]
-        parts = parts or every[:1]
-        given = known.unread, known.strays, self._copied(parts, known)
-        own = [each for each in every if each.uri == uri]
-        return JoinedRun(
-            _score_parts(parts, *given),
-            _score_parts(own, *given) if own else None,
-            [each.uri for each in parts],
-            uri,
-            count + len(every) - len(parts) if count is not None else None,
+        others = cache(
+            lambda each: self.waiting(each) != 0 or self.not_read(each) or self.strays(each)
         )
+        owning = cache(self._owning_in)
+
+        def kept(folder: Path | None, parts: Sequence[RunPart]) -> ListedRun | None:
+            first, *more = parts
+            if first.closed is None or more or first.verdicts or others(folder):
+                return None
+            if self._copied(parts, *owning(folder)) is not None:
+                return None
+            return first.closed.listed()[first.run.run_id]
+
+        found = [(run, kept(*run)) for run in unless_stopped(self.all_runs())]
+        judged = self.judged(run for run, known in found if known is None)
+        return ((run, known or listed(next(judged)[1])) for run, known in found)
 
     def unread(self, folder: Path | None) -> list[Unread]:
         """The traces of a folder that cannot be read: each may hold a part of any of its runs."""
@@ -329,12 +321,14 @@ class WorkspaceRuns:
         closed = self._owners_in(str(folder), version, partial(self._closed_in, folder))
         return [closed], self._open_in(folder)
 
-    def _copied(self, parts: Sequence[RunPart], known: _Around) -> str | None:
+    def _copied(
+        self, parts: Sequence[RunPart], closed: Sequence[EventOwners], beside: Sequence[EditedTrace]
+    ) -> str | None:
         """A trace in which another run has events of a run; None if there is none."""
-        run_id, own = parts[0].run_id, [each.uri for each in parts]
-        found = [*known.closed]
+        run_id, own = parts[0].run.run_id, [each.uri for each in parts]
+        found = [*closed]
         opened = [self._edited(part.trace) for part in parts if part.trace is not None]
-        for each in known.beside or opened:
+        for each in beside or opened:
             if own != [each.place.uri]:
                 found.append(self._owners_in(each.place.uri, each.version, partial(_only, each)))
             elif run_id in run_lines.runs_sharing_events(each.trace.analysis.index):  # costs less
@@ -376,17 +370,19 @@ class WorkspaceRuns:
         return folders.folder_of(path) if path is not None and folders.holds(path) else None
 
     def _parts(self, run_id: str, uri: str) -> list[RunPart]:
-        holding = self._holding(uri, [run_id])
-        return [self._part(trace, run_id, trace.by_run) for trace in holding]
+        return [
+            self._part(trace, run, trace.by_run)
+            for trace in self._holding(uri, [run_id])
+            if (run := trace.run(run_id)) is not None
+        ]
 
-    def _part(self, trace: FolderTrace, run_id: str, lines: TraceLines | None) -> RunPart:
-        opened, real = None, ""
+    def _part(self, trace: FolderTrace, run: RunScore, lines: TraceLines | None) -> RunPart:
         if isinstance(trace, EditedTrace):
-            opened, real = trace.trace, self._real(trace.trace) or ""
+            opened, closed, real = trace.trace, None, self._real(trace.trace) or ""
         else:
-            real = trace.real
-        verdicts = self._records.on(real, run_id)
-        return RunPart(trace.place.uri, run_id, trace, lines, verdicts, opened)
+            opened, closed, real = None, trace, trace.real
+        verdicts = self._records.on(real, run.run_id)
+        return RunPart(trace.place.uri, run, lines, verdicts, opened, closed)
 
     # The traces
 
@@ -428,7 +424,6 @@ class WorkspaceRuns:
             return []
         is_open = self.open_reals()
         seen = self.closed.seen()
-        # Comparing paths takes long.
         inside = (each for each in seen if (own := each.place.folder) is folder or own == folder)
         return [each for each in inside if each.real not in is_open]
 

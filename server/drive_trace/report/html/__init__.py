@@ -125,8 +125,7 @@ class _Page:
                 parts += _paragraphs([f"Look first at {link}: {run.headline} · {in_short(run)}"])
         if not card.complete:
             kind = str(Verdict.NOT_COMPUTABLE)
-            found = render.not_read(card.not_read, has_runs=bool(card.runs))
-            parts = [*_paragraphs([f"⚠ {each}" for each in found], "warn"), *parts]
+            parts = [*_paragraphs([f"⚠ {each}" for each in render.not_read(card)], "warn"), *parts]
         parts += _paragraphs([*filter(None, [warning]), self.report.line_counts])
         return tag("div", parts, class_=f"headline {kind}")
 
