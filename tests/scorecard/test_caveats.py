@@ -232,6 +232,30 @@ def test_what_looks_like_a_feed_by_its_fields_is_told_as_that(tmp_path: Path) ->
     ]
 
 
+NAMESAKE = "line 3 grades a run with nearly the same id; it does not count"
+
+
+@pytest.mark.parametrize(
+    ("slip", "reason"),
+    [("checkout-rety", NAMESAKE), ("checkout-retry-2", NAMESAKE), ("refund-retry", "")],
+)
+def test_a_later_grade_under_a_misspelt_id_takes_the_green_away(
+    tmp_path: Path, slip: str, reason: str
+) -> None:
+    lines = work(ts=EARLY), PASSED, event("correctness-recorded", run=slip, ts=LATE, **FAILED)
+    path = write(tmp_path, "trace.jsonl", trace(*lines) + "\n")
+    ran = run("score", "--require-correct", "--run", "checkout-retry", path)
+    assert ran.code == bool(reason)
+    said = [card_of(trace(*lines, *more)).runs[0].headline for more in ((), [REGRADED])]
+    assert said == [f"CORRECT, but {reason}" if reason else "CORRECT", "CORRECT"]
+    (row,) = [
+        each
+        for each in run("report", path).out.split("\n")
+        if each.startswith("| `checkout-retry`")
+    ]
+    assert row.count(NAMESAKE) == bool(reason)
+
+
 def test_a_mean_says_what_it_is_over(tmp_path: Path) -> None:
     starts = [event("dispatch-start", dispatch_id=f"d-{at}") for at in (1, 2)]
     rounds = [event(WORK, dispatch_id="d-1"), event(WORK, dispatch_id="d-2", round_number=None)]

@@ -124,7 +124,8 @@ def runs_table(
     for run in runs:
         findings = found[run.run_id]
         because = "not graded" if run.gate.is_ungraded else cause(run.gate)
-        notes = [*places.caveats(run)] if is_page else [each.short for each in run.caveats]
+        unsaid = [each.short for each in run.caveats if each.short not in run.headline]
+        notes = [*places.caveats(run)] if is_page else unsaid
         first = [doc.chip(run.word, run.standing), because] if is_page else [run.headline]
         rows.append(
             [

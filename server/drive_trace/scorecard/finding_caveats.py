@@ -10,11 +10,12 @@ from drive_trace.scorecard.caveats import MOST, Caveat, CaveatCode, LineRef, Unc
 from drive_trace.scorecard.measures import Efficiency, covered
 from drive_trace.scorecard.run_lines import RunLines
 from drive_trace.scorecard.run_score import Recorded, RunInFile, RunScore
-from drive_trace.text.wording import listed, plural
+from drive_trace.text.wording import listed, numbered_lines, plural
 from drive_trace.trace.joined import may_be_after
 from drive_trace.trace.provenance import Change
 from drive_trace.trace.times import is_later
 from drive_trace.vocabulary import COST, EVENTS, GRADE
+from drive_trace.vocabulary.slips import may_mean
 
 if TYPE_CHECKING:  # most traces are scored without
     from drive_trace.grading.judgements import Gating, Judgement
@@ -31,7 +32,8 @@ def caveats_of_lines(run: RunLines) -> Iterator[Caveat]:
         yield from _of_stale(run)
         yield from _of_contradicting(run, run.correctness)
     for file, part in enumerate(run.parts):
-        for caveat in chain(_of_uncounted(run, file), _of_order(part, run.correctness)):
+        found = _of_uncounted(run, file), _of_misnamed(run, file)
+        for caveat in chain(*found, _of_order(part, run.correctness)):
             yield caveat._replace(path=part.path) if len(run.parts) > 1 else caveat
     yield from _of_copies(run)
     yield from _of_conflicts(run)
@@ -278,6 +280,26 @@ def _of_uncounted(run: RunLines, file: int) -> Iterator[Caveat]:
         line = mark.order + 1
         places, why = [LineRef(part.path, line)], f" from line {line} on: resolve it"
         yield make_caveat(CaveatCode.MERGE_CONFLICT, "a merge conflict", why, lines=places)
+
+
+def _of_misnamed(run: RunLines, file: int) -> Iterator[Caveat]:
+    """Grades of a shorter run without a beginning, whose id may be meant for this one."""
+    part = run.parts[file]
+    lines = [
+        line
+        for other in run.files[file].graded_fragments
+        if len(other) < part.event_count and may_mean(other.run_id, run.run_id)
+        for line in other.events(GRADE)
+    ]
+    if lines:
+        numbers, s = [line.order + 1 for line in lines], "s" * (len(lines) == 1)
+        but = "it does" if s else "they do"
+        short = f"{numbered_lines(numbers, MOST)} grade{s} a run with nearly the same id; {but} not"
+        places = [LineRef(part.path, each) for each in numbers]
+        later = any(
+            run.is_after(file, line.order + 1, line.text_fact("ts"), grades=True) for line in lines
+        )
+        yield make_caveat(CaveatCode.LOOKALIKE_GRADE, f"{short} count", holds=later, lines=places)
 
 
 def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[Uncounted]) -> Iterator[Caveat]:

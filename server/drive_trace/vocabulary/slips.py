@@ -322,6 +322,13 @@ def is_slip_of_name(one: str, other: str) -> bool:
     return max(len(one), len(other)) <= _LONGEST and _is_slip_of_name(one, other)
 
 
+def may_mean(one: str, other: str) -> bool:
+    """Whether a name may be meant for another one: it is a slip of it, or one of them with more
+    behind. No guess, as :func:`are_alike`.
+    """
+    return is_slip_of_name(one, other) or one.startswith(other) or other.startswith(one)
+
+
 @lru_cache(maxsize=1024)
 def _is_slip_of_name(one: str, other: str) -> bool:
     if re.findall(_DIGITS, one) != re.findall(_DIGITS, other):
