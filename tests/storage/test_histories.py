@@ -110,6 +110,9 @@ def test_a_graft_hides_no_commit(repo: Checkout) -> None:
     head = git(repo.root, "rev-parse", "HEAD")
     (repo.root / ".git/info/grafts").write_text(f"{head}\n")
     assert told(repo.path, "--history")
+    (repo.root / f".git/objects/{head[:2]}/{head[2:]}").unlink()
+    broken = run("check", "--history", repo.path)
+    assert (broken.code, "hint:" in broken.out + broken.err) == (2, False)
 
 
 def test_a_grade_that_was_flipped_among_17_edits_is_told_with_its_commit(repo: Checkout) -> None:

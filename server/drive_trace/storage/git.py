@@ -16,6 +16,8 @@ from drive_trace.text.wording import listed, visible
 _GIT = (
     *("git", "--no-pager", "--no-optional-locks"),
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
+    # Or the hint on that would stand in place of why git failed.
+    *("-c", "advice.graftFileDeprecated=false"),
     # What is ignored must not depend on whose machine this is.
     *("-c", f"core.excludesFile={os.devnull}"),
 )
