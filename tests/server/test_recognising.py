@@ -1,13 +1,14 @@
 """The server in plain JSON-RPC: which documents are traces, whatever a client opens."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from drive_trace.lsp.workspace.open_traces import MOST_LINES
-from drive_trace.storage.followed_file import LONGEST_LINE
+from drive_trace.storage.followed_file import LONGEST_LINE, QUIET
 from tests.server.support import REJECTED, START, Document, folder, published
 from tests.support.client_text import graded, triage
 from tests.support.raw_client import RawClient
@@ -133,13 +134,17 @@ def headlines(client: RawClient, *, of: str = "") -> list[str]:
 
 
 def opened_beside(
-    client: RawClient, tmp_path: Path, files: dict[str, str], **params: Any
+    client: RawClient, tmp_path: Path, files: dict[str, str], *, age: float = 0, **params: Any
 ) -> list[str]:
-    """The headlines where a trace of a run that passed is opened, and other files are there."""
+    """The headlines where a trace of a run that passed is opened, and other files are there; as
+    they are some seconds after they were written.
+    """
     passed = graded("pass", "pass", "pass")
     for name, text in {"trace.jsonl": passed, **files}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
+        now = (tmp_path / name).stat().st_mtime
+        os.utime(tmp_path / name, (now - age, now - age))
     client.initialize(**params, **folder(tmp_path))
     client.open((tmp_path / "trace.jsonl").as_uri(), passed)
     return headlines(client)
@@ -157,9 +162,12 @@ def test_no_run_is_green_beside_a_document_with_too_many(alone: RawClient, tmp_p
     assert headlines(alone, of=uri) == ["CORRECT"]
 
 
-def test_no_run_is_green_beside_a_trace_with_a_long_line(alone: RawClient, tmp_path: Path) -> None:
-    beside = {"z/trace.jsonl": LONG + graded("pass", "fail", "pass")}
-    assert opened_beside(alone, tmp_path, beside) == ["CORRECT, but 1 input not read"]
+@pytest.mark.parametrize("age", [0, 2 * QUIET])
+def test_no_run_is_green_beside_a_trace_with_a_long_line(
+    age: float, alone: RawClient, tmp_path: Path
+) -> None:
+    beside = {"z/trace.jsonl": LONG.replace("run-1", "run-2")}
+    assert opened_beside(alone, tmp_path, beside, age=age) == ["CORRECT, but 1 input not read"]
     uri = (tmp_path / "z/trace.jsonl").as_uri()
     alone.open(uri, beside["z/trace.jsonl"])
     assert headlines(alone, of=uri) == ["CORRECT, but 1 input not read"]

@@ -23,6 +23,7 @@ from drive_trace.scorecard.run_score import RunScore
 from drive_trace.scorecard.scoring import ScoredTrace, TraceSummary, among, summarize, without_lines
 from drive_trace.storage import files as disk
 from drive_trace.storage import fleet_cache, patterns, projects
+from drive_trace.storage.followed_file import has_long_line
 from drive_trace.storage.processes import in_batches, on_all_cores
 
 if TYPE_CHECKING:  # the rules take long to load, and run where somebody asks for findings
@@ -120,6 +121,8 @@ class TraceState(NamedTuple):
     is_illegible: bool
     hashes: Mapping[str, bytes]
     """As those of the summary."""
+    has_long_line: bool
+    """Whether editors leave it alone."""
     shown: bytes = b""
     """How its runs are shown, as if there were no other file; see :class:`KeptTraces`."""
     summary: bytes = b""
@@ -211,6 +214,7 @@ def look_at_file(file: File, show: Show = rows_alone) -> TraceState | disk.Probl
         summary.strays,
         summary.is_illegible,
         summary.hashes,
+        has_long_line(records.records),
     )
     with suppress(OverflowError, UnicodeEncodeError):
         packed = msgpack.encode(summary._replace(hashes={}))

@@ -582,8 +582,9 @@ class ClosedTraces:
         """Take in what a look at a file in some state gave; whether that can be used."""
         from drive_trace.fleet.kept import TraceState, summary_from  # noqa: PLC0415 - as above
 
-        summary = summary_from(found.summary) if isinstance(found, TraceState) else None
-        if not isinstance(found, TraceState) or summary is None or not entry.seen.is_unread:
+        if not isinstance(found, TraceState) or found.has_long_line or not entry.seen.is_unread:
+            return False
+        if (summary := summary_from(found.summary)) is None:
             return False
         entry.file.adopt(state, found.digest[:DIGEST])
         self._note_summary(entry, summary._replace(hashes=found.hashes), kept=found.shown)
