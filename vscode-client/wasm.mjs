@@ -22,8 +22,8 @@ for (const part of parts) {
   copyFileSync(join(pyodide, part), join(folder, "pyodide", part));
 }
 const python = await loadPyodide();
-const program = readFileSync(resolve(import.meta.dirname, "src/starting/wasm/serving.ts"), "utf8");
-python.globals.set("made_by", `${version} ${program}`);
+const makers = ["serving", "python"].map((each) => readFileSync(resolve(import.meta.dirname, `src/starting/wasm/${each}.ts`), "utf8"));
+python.globals.set("made_by", [version, ...makers].join(" "));
 for (const [there, here] of [["/from", packages], ["/pyodide", pyodide], ["/to", folder]]) {
   python.FS.mkdirTree(there);
   python.FS.mount(python.FS.filesystems.NODEFS, { root: here }, there);
@@ -92,6 +92,7 @@ with (
                 # The only one. It is loaded from beside Pyodide's own, and is empty here, where Python looks for it.
                 Path("/to/pyodide/_core.so").write_bytes(path.read_bytes())
                 put(file, "msgspec/_core.so", b"")
+                put(file, "core", str(zlib.crc32(path.read_bytes())).encode())
                 continue
             put(file, *compiled(str(inner), path.read_bytes()))
 licences

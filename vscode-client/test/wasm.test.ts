@@ -89,7 +89,7 @@ test("Python starts, and its memory is made again, where the one that was kept i
 
 test("a folder has the memory of one version of the packages, and keeps what else is in it", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "drive-trace-"));
-  await Promise.all(["compiled", "pyodide.memory", "pyodide-1.0.0.memory"].map((name) => writeFile(path.join(folder, name), "")));
+  await Promise.all(["compiled", "pyodide.memory", "pyodide-1.0.0.memory", "pyodide-2.0.0.memory.1"].map((name) => writeFile(path.join(folder, name), "")));
   const memory = memoryIn(folder, "2.0.0");
   assert.equal(await memory.read(), undefined);
   await memory.write?.(Uint8Array.of(3));

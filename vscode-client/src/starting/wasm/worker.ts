@@ -46,7 +46,8 @@ export function memoryIn(folder: string, packages: string): Memory {
       mkdirSync(folder, { recursive: true });
       await writeFile(`${kept}.${process.pid}`, memory);
       await rename(`${kept}.${process.pid}`, kept); // another window may be reading it
-      const old = readdirSync(folder).filter((each) => /^pyodide.*\.memory$/.test(each) && each !== name);
+      // Of other packages, and what was not written to its end.
+      const old = readdirSync(folder).filter((each) => /^pyodide.*\.memory/.test(each) && each !== name);
       old.forEach((each) => { rmSync(path.join(folder, each)); });
     },
   };
