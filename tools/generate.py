@@ -36,7 +36,7 @@ from drive_trace.comparison.runs import RunManifest
 from drive_trace.grading.judgements import Calibrated, Gating, Judgement
 from drive_trace.linter.rule import Finding, Level, Rule, Severity, UnreadFile
 from drive_trace.linter.rules import RULES, SETTABLE, documentation
-from drive_trace.linter.told import MISSING, ON, WITHIN
+from drive_trace.linter.told import MISSING, OF_RUN, ON, WITHIN
 from drive_trace.text.spans import Span, encode_exactly
 from drive_trace.text.wording import listed, printable
 from drive_trace.trace.provenance import Entry
@@ -160,10 +160,10 @@ def _telling(rule: Rule[Any]) -> list[str]:
     """Which of its findings are told as one, and beside which others they are not told."""
     said = []
     if rule.sums is not None:
-        where = "on one line" if rule.sums_by == "line" else "in a run"
+        where = "on one line, or alike on many," if rule.sums_by == "line" else "in a run"
         same = " of one value" if rule.sums_by == "value" else ""
         said.append(f"Several{same} {where} are one finding, with all places.")
-    causes = [f"`{code}`" for each in (ON, WITHIN) for code in each.get(rule.code, ())]
+    causes = [f"`{code}`" for each in (ON, WITHIN, OF_RUN) for code in each.get(rule.code, ())]
     causes += ["a rejected line that may have it"] * (rule.code in MISSING)
     if causes:
         said.append(f"What follows from {listed(causes, 'or')} is not told beside it.")
