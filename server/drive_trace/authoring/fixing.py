@@ -107,12 +107,7 @@ def _fixable(analysis: Analysis) -> Iterator[Sequence[Finding]]:
 
 
 def _batches(
-    analysis: Analysis,
-    done: set[Line],
-    refused: set[_Key],
-    *,
-    suggestions: bool,
-    rule: str | None,
+    analysis: Analysis, done: set[Line], refused: set[_Key], *, suggestions: bool, rule: str | None
 ) -> Iterator[_Batch]:
     """The changes of each line that do not touch each other, nor those of another line, from the
     end, so that the numbers of the lines to come stay. Lines without any are ``done``.

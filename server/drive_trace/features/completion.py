@@ -22,11 +22,7 @@ from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, FieldType, ListShape, slips
 
 _Kind = types.CompletionItemKind
-_OLD_KINDS = {
-    _Kind.Event: _Kind.Snippet,
-    _Kind.Struct: _Kind.Snippet,
-    _Kind.EnumMember: _Kind.Enum,
-}
+_OLD_KINDS = {_Kind.Event: _Kind.Snippet, _Kind.Struct: _Kind.Snippet, _Kind.EnumMember: _Kind.Enum}
 """The replacement of a kind that a client does not know."""
 _LONGEST = 200
 """The most characters of a label."""

@@ -423,10 +423,7 @@ def selection_range(view: View, roots: Outline, point: Point) -> types.Selection
     whole = places.resolve(text, places.Place(places.Part.WHOLE))
     within = islice(_within(text, point.offset), _MOST_WITHIN)
     nesting = scope.nestings(view.index, lines)[point.record]
-    around = [
-        (0, len(lines) - 1),
-        *((node.first, node.last) for node in _path(roots, nesting)),
-    ]
+    around = [(0, len(lines) - 1), *((node.first, node.last) for node in _path(roots, nesting))]
     spots = [(Point(first, 0), Point(last, len(lines[last].text))) for first, last in around]
     spots += [
         (Point(point.record, span.start), Point(point.record, span.end))

@@ -41,10 +41,7 @@ def caveats_of_lines(run: RunLines) -> Iterator[Caveat]:
 
 
 def caveats_from_elsewhere(
-    run: RunScore,
-    unread: Sequence[caveats.Unread],
-    strays: Sequence[Uncounted],
-    copied: str | None,
+    run: RunScore, unread: Sequence[caveats.Unread], strays: Sequence[Uncounted], copied: str | None
 ) -> Iterator[Caveat]:
     """The caveats of a run that follow from other files, and from the record of its judging; see
     :func:`drive_trace.scorecard.scoring.among`.

@@ -183,11 +183,7 @@ def _broken(text: str, syntax: Syntax) -> FlaggedLine:
         found.append(Diagnostic(kind, problem=each))
     name, run_id = (_recovered(syntax, each) for each in ("event_type", "project_run_id"))
     return FlaggedLine(
-        text,
-        status=LineStatus.INVALID,
-        diagnostics=tuple(found),
-        event_name=name,
-        run_id=run_id,
+        text, status=LineStatus.INVALID, diagnostics=tuple(found), event_name=name, run_id=run_id
     )
 
 

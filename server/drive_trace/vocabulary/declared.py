@@ -32,12 +32,7 @@ class _OfRound(_OfDispatch):
     """The round this event belongs to (UUID)."""
 
 
-@event(
-    Family.BUILD_LOOP,
-    is_work=True,
-    opens=Entity.DISPATCH,
-    keeps=("dispatch_name", "model"),
-)
+@event(Family.BUILD_LOOP, is_work=True, opens=Entity.DISPATCH, keeps=("dispatch_name", "model"))
 class DispatchStart(Envelope):
     """One delegation to a sub-agent begins. Emitted just before delegating.
 
@@ -63,12 +58,7 @@ class DispatchStart(Envelope):
     """The earlier dispatch that this one resumes, or null."""
 
 
-@event(
-    Family.BUILD_LOOP,
-    is_work=True,
-    closes=Entity.DISPATCH,
-    keeps=("result", "wall_clock_ms"),
-)
+@event(Family.BUILD_LOOP, is_work=True, closes=Entity.DISPATCH, keeps=("result", "wall_clock_ms"))
 class DispatchEnd(_OfDispatch):
     """A dispatch is over. Emitted when the sub-agent has returned for the last time.
 
@@ -88,12 +78,7 @@ class DispatchEnd(_OfDispatch):
     """How long the dispatch took: this event's `ts` minus its start's."""
 
 
-@event(
-    Family.BUILD_LOOP,
-    is_work=True,
-    opens=Entity.ROUND,
-    keeps=("round_number",),
-)
+@event(Family.BUILD_LOOP, is_work=True, opens=Entity.ROUND, keeps=("round_number",))
 class RoundStart(_OfDispatch):
     """One round of a dispatch begins: implement, review, triage.
 
@@ -296,10 +281,7 @@ class SpecAmended(_Spec):
 
 
 @event(
-    Family.PLANNING,
-    glyph="▲",
-    is_work=True,
-    keeps=("plan_kind", "byte_length", "dispatch_count"),
+    Family.PLANNING, glyph="▲", is_work=True, keeps=("plan_kind", "byte_length", "dispatch_count")
 )
 class PlanAuthored(_Plan):
     """A plan was written for the first time.
@@ -415,12 +397,7 @@ class TriageVerdict(Envelope):
     """The ticket it came from, or null."""
 
 
-@event(
-    Family.PLANNING,
-    glyph="!",
-    keeps=("triggered_by",),
-    leads_to=("spec-amended",),
-)
+@event(Family.PLANNING, glyph="!", keeps=("triggered_by",), leads_to=("spec-amended",))
 class FalsifiedAssumption(Envelope):
     """Something that a spec or plan took for granted turned out false, and work halted for it
     (an "I12 halt").
@@ -463,11 +440,7 @@ PlanningEvent = (
 
 
 @event(
-    Family.LIFECYCLE,
-    glyph="⊢",
-    opens=Entity.RUN,
-    keeps=("origin",),
-    leads_to=("spec-authored",),
+    Family.LIFECYCLE, glyph="⊢", opens=Entity.RUN, keeps=("origin",), leads_to=("spec-authored",)
 )
 class ProjectStarted(Envelope):
     """A project begins.
@@ -662,11 +635,7 @@ Component = Annotated[Outcome | None, Null("not recorded, so that the verdict ca
 TokenCount = Annotated[Tokens | None, Null("not known, which is not 0")]
 
 
-@event(
-    Family.FEEDS,
-    glyph="●",
-    leads_to=("correctness-recorded",),
-)
+@event(Family.FEEDS, glyph="●", leads_to=("correctness-recorded",))
 class TokensRecorded(Envelope):
     """What the run cost in tokens. Appended once after the run; a later one replaces it whole.
     The fields mirror the Cursor SDK's `TurnEndedUpdate.usage` (`inputTokens`, `outputTokens`,
@@ -687,10 +656,7 @@ class TokensRecorded(Envelope):
     """Tokens written to the cache; null where not known."""
 
 
-@event(
-    Family.FEEDS,
-    glyph="★",
-)
+@event(Family.FEEDS, glyph="★")
 class CorrectnessRecorded(Envelope):
     """The external correctness signal of the run. Appended after the run; a later one replaces
     it whole, nulls included, so that recording one component means repeating the others.

@@ -345,10 +345,5 @@ def _flatten(line: rule.Line, wrapper: str) -> Fixes:
 
 
 RULE = rule.Rule(
-    rule.Severity.ERROR,
-    _check,
-    fixes=_fixes,
-    fixes_around=_renames,
-    sums="",
-    sums_by="line",
+    rule.Severity.ERROR, _check, fixes=_fixes, fixes_around=_renames, sums="", sums_by="line"
 )
