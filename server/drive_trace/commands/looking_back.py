@@ -155,10 +155,9 @@ def _sort(
 def _items(path: str, of_records: Callable[[Sequence[str]], Sequence[Item]]) -> Sequence[Item]:
     records = reading.usable(files.read_trace(path)).records
     is_json = path.endswith(".jsonl") or records[0].startswith("{")
+    without = models.without_keys
     items = [
-        each._replace(
-            text=models.without_keys(each.text), context=models.without_keys(each.context)
-        )
+        each._replace(text=without(each.text), context=without(each.context))
         for each in (of_records(records) if is_json else items_of(records))
     ]
     for each in items:

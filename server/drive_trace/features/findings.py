@@ -236,9 +236,7 @@ def asks_for(only: object, kind: str) -> bool:
     """
     kinds = only if isinstance(only, list | tuple) else None
     wanted = [str(getattr(each, "value", each)) for each in kinds or ()]
-    return kinds is None or any(
-        each in ("", kind) or kind.startswith(f"{each}.") for each in wanted
-    )
+    return kinds is None or any(one in ("", kind) or kind.startswith(f"{one}.") for one in wanted)
 
 
 def names(only: object, kind: str) -> bool:

@@ -72,9 +72,7 @@ def _is_json(text: str) -> bool:
 def _suggestion(problem: SyntaxProblem) -> SyntaxProblem:
     if not _is_safe(problem):
         return problem
-    return problem._replace(
-        repairs=tuple(repair._replace(safe=False) for repair in problem.repairs)
-    )
+    return problem._replace(repairs=tuple(each._replace(safe=False) for each in problem.repairs))
 
 
 def _essential(problems: list[SyntaxProblem]) -> tuple[SyntaxProblem, ...]:

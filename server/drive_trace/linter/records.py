@@ -79,9 +79,7 @@ def _brackets(lines: Sequence[Line]) -> Sequence[Line]:
     lines, which a suggestion joins.
     """
     both = [next((each for each in way if each.text.strip()), None) for way in (lines, lines[::-1])]
-    kinds = [
-        each.problem and each.problem.kind for line in both if line for each in line.diagnostics
-    ]
+    kinds = [one.problem and one.problem.kind for line in both if line for one in line.diagnostics]
     is_array = kinds == [ProblemKind.ARRAY] * 2 and both[0] is not both[1]
     return [*filter(None, both)] if is_array and not spread_objects(lines, lines) else ()
 

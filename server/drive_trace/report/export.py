@@ -67,12 +67,8 @@ class ExportedSpan(NamedTuple):
     def values(self) -> dict[str, Any]:
         """The fields of its events, and behind them those of the envelope of each."""
         first = "event" if self.is_event else "start"
-        both = {
-            name: each.values for name, each in ((first, self.start), ("end", self.end)) if each
-        }
-        found = {
-            name: each[name] for each in both.values() for name in each if name not in ENVELOPE
-        }
+        both = {name: one.values for name, one in ((first, self.start), ("end", self.end)) if one}
+        found = {name: one[name] for one in both.values() for name in one if name not in ENVELOPE}
         return found | {
             f"{which}.{name}": each.get(name) for which, each in both.items() for name in ENVELOPE
         }

@@ -293,10 +293,9 @@ def _of_misnamed(run: RunLines, file: int) -> Iterator[Caveat]:
         but = "it does" if s else "they do"
         short = f"{numbered_lines(numbers, MOST)} grade{s} a run with nearly the same id; {but} not"
         places = [LineRef(part.path, each) for each in numbers]
-        later = any(
-            run.is_after(file, line.order + 1, line.text_fact("ts"), grades=True) for line in lines
-        )
-        yield make_caveat(CaveatCode.LOOKALIKE_GRADE, f"{short} count", holds=later, lines=places)
+        after = (run.is_after(file, e.order + 1, e.text_fact("ts"), grades=True) for e in lines)
+        why = f"{short} count"
+        yield make_caveat(CaveatCode.LOOKALIKE_GRADE, why, holds=any(after), lines=places)
 
 
 def _of_strays(run: RunScore, deciding: Recorded, strays: Sequence[Uncounted]) -> Iterator[Caveat]:

@@ -71,9 +71,8 @@ class TraceLines:
         """
         found: dict[str | None, list[caveats.Uncounted]] = {}
         for each in self.unknown:
-            found.setdefault(each.run_id if each.run_id in self.index.runs else None, []).append(
-                each
-            )
+            run_id = each.run_id if each.run_id in self.index.runs else None
+            found.setdefault(run_id, []).append(each)
         strays = [each for each in found.get(None, ()) if each.feed is not None]
         return {**found, None: strays[-caveats.MOST_STRAYS :]}
 
@@ -141,9 +140,7 @@ class RunLines(SpreadRun):
     def _recorded(self, event: Line | None, own: Sequence[Recorded | None]) -> Recorded | None:
         """What an event of a feed records, which is the last one of its file."""
         files = zip(self.runs, own, strict=True)
-        return next(
-            (each for run, each in files if event is not None and run.lines.has(event)), None
-        )
+        return next((one for run, one in files if event is not None and run.lines.has(event)), None)
 
     @cached_property
     def without_copies(self) -> Sequence[Run]:

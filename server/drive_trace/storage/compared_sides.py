@@ -270,9 +270,7 @@ class _SideFiles:
         files = other_files.among(self.files, self._others, lambda each: each[0].path)
         logs = [log for log, _ in files]
         join_all([log.path for log in logs], [analysis for _, analysis in files])
-        alive = {
-            each for log in logs if log.summary.runs for each in _places_of_manifests(log.path)
-        }
+        alive = {one for log in logs if log.summary.runs for one in _places_of_manifests(log.path)}
         dead = [*self._dead(alive, search)] if search is not None else []
         omission = finding.omitted(self._not_read.left_out)
         card = score([log.summary for log in logs], self._not_read.unread, omission, only=only)

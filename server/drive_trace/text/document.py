@@ -343,9 +343,7 @@ def _markdown(blocks: Iterable[Block], level: int, *, folds: bool) -> Iterator[s
 
 def _inline_markdown(words: Words) -> str:
     """Words within a line of Markdown."""
-    return "".join(
-        _markdown_mark(each) if isinstance(each, Mark) else each for each in pieces(words)
-    )
+    return "".join(_markdown_mark(one) if isinstance(one, Mark) else one for one in pieces(words))
 
 
 def _markdown_mark(mark: Mark) -> str:

@@ -99,7 +99,7 @@ def _has_value_as(kind: str, found: str, value: object) -> bool:
     return (found == kind) is (value is not None)
 
 
-def _is_sum_of(count: float | None, sizes: Mapping[str, float] | None) -> bool:
+def _is_sum(count: float | None, sizes: Mapping[str, float] | None) -> bool:
     if sizes is None or count is None:
         return True
     # An integer may be written as a float, and the sum of both kinds could overflow.
@@ -131,9 +131,7 @@ _AGREEMENTS = (
         for kind_field, kinds in KINDS.items()
         for name, kind in kinds.items()
     ),
-    Agreement(
-        "size-distribution-sum", ("dispatch_count", "dispatch_size_distribution"), _is_sum_of
-    ),
+    Agreement("size-distribution-sum", ("dispatch_count", "dispatch_size_distribution"), _is_sum),
     Agreement(
         "drift-severity-mismatch",
         ("drift_signal_count", "max_drift_severity"),

@@ -246,16 +246,14 @@ def project_offers(
         return
     for finding in list({each.rule.code: each for each in found}.values())[:_MOST_RULES]:
         code = finding.rule.code
-        argument = {"uri": uri, "rule": code}
-        known = {**argument, "line": request.analysis.line_number(finding.line)}
-        here = {**argument, "here": True}
+        given = {"uri": uri, "rule": code}
+        known = {**given, "line": request.analysis.line_number(finding.line)}
+        here = {**given, "here": True}
         yield types.Command(f"Add this {code} to the baseline", ADD_TO_BASELINE, arguments=[known])
         yield types.Command(f"Turn {code} off for this file", TURN_RULE_OFF, arguments=[here])
-        yield types.Command(f"Turn {code} off for the project", TURN_RULE_OFF, arguments=[argument])
+        yield types.Command(f"Turn {code} off for the project", TURN_RULE_OFF, arguments=[given])
         if request.client.shows_documents and request.trace.options.url_of(code) is not None:
-            yield types.Command(
-                f"Show the documentation of {code}", SHOW_RULE, arguments=[argument]
-            )
+            yield types.Command(f"Show the documentation of {code}", SHOW_RULE, arguments=[given])
 
 
 def _found(request: handlers.TraceRequest, code: str, number: object) -> tuple[str, int]:

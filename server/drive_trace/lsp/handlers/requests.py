@@ -399,9 +399,8 @@ class PulledDiagnostics(Handlers):
             done.add(uri)
             yield _workspace_report(uri, items, previous.get(uri))
         for uri, value in previous.items():
-            if (
-                uri not in done and self._runs.open.get(uri) is None
-            ):  # gone, or out of the workspace
+            # Gone, or out of the workspace.
+            if uri not in done and self._runs.open.get(uri) is None:
                 yield _workspace_report(uri, b"[]", value)
 
     async def _of_open(self, uri: str, previous: str | None) -> DiagnosticReport | None:

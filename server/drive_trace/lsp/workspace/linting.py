@@ -60,9 +60,8 @@ def _diagnostic(problem: projects.FileProblem, encoding: PositionEncoding) -> di
 def refusal(why: str) -> bytes:
     """The diagnostics of a document that is too large to be read, as JSON text."""
     how = "drive-trace check reads it; once it is smaller, close it and open it again"
-    told = _diagnostic(
-        projects.FileProblem(Path(), f"not read: {why}; {how}"), PositionEncoding.UTF16
-    )
+    problem = projects.FileProblem(Path(), f"not read: {why}; {how}")
+    told = _diagnostic(problem, PositionEncoding.UTF16)
     return dumps([{**told, "code": "unreadable-file"}])
 
 

@@ -282,7 +282,7 @@ class WorkspaceRuns:
                 return None
             if self._copied(parts, *owning(folder)) is not None:
                 return None
-            return first.closed.listed()[first.run.run_id]
+            return first.closed.listed().get(first.run.run_id)
 
         found = [(run, kept(*run)) for run in unless_stopped(self.all_runs())]
         judged = self.judged(run for run, known in found if known is None)
