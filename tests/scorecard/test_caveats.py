@@ -256,6 +256,12 @@ def test_a_later_grade_under_a_misspelt_id_takes_the_green_away(
     assert row.count(NAMESAKE) == bool(reason)
 
 
+def test_a_grade_of_run_10_is_none_of_run_1() -> None:
+    other = event("correctness-recorded", run="checkout-retry0", ts=LATE, **FAILED)
+    text = trace(work(ts=EARLY), PASSED, other).replace("checkout-retry", "run-1")
+    assert card_of(text).runs[0].headline == "CORRECT"
+
+
 def test_a_mean_says_what_it_is_over(tmp_path: Path) -> None:
     starts = [event("dispatch-start", dispatch_id=f"d-{at}") for at in (1, 2)]
     rounds = [event(WORK, dispatch_id="d-1"), event(WORK, dispatch_id="d-2", round_number=None)]

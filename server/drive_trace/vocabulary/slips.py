@@ -324,9 +324,11 @@ def is_slip_of_name(one: str, other: str) -> bool:
 
 def may_mean(one: str, other: str) -> bool:
     """Whether a name may be meant for another one: it is a slip of it, or one of them with more
-    behind. No guess, as :func:`are_alike`.
+    behind, but no longer number. No guess, as :func:`are_alike`.
     """
-    return is_slip_of_name(one, other) or one.startswith(other) or other.startswith(one)
+    short, long = sorted((one, other), key=len)
+    goes_on = long.startswith(short) and not re.match(r"\d\d", long[len(short) - 1 :])
+    return goes_on or is_slip_of_name(one, other)
 
 
 @lru_cache(maxsize=1024)
