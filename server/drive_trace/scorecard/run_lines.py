@@ -21,7 +21,6 @@ from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, GRADE, OPENING
 
 _STARTS = OPENING - {GRADE, COST}
-_FEW_LINES = 3
 _MOST_RUNS = 32
 """Each of them is compared with all others."""
 
@@ -45,11 +44,10 @@ class TraceLines:
 
     @cached_property
     def graded_fragments(self) -> Sequence[Run]:
-        """The last graded runs of a few lines that have no beginning here: the id of one may be a
-        slip of another run's.
+        """The last graded runs that have no beginning here: the id of one may be a slip of another
+        run's.
         """
-        few = (run for run in self.index.runs_in_order if len(run) <= _FEW_LINES)
-        graded = (run for run in few if run.events(GRADE))
+        graded = (run for run in self.index.runs_in_order if run.events(GRADE))
         return [run for run in graded if _STARTS.isdisjoint(run.by_event)][-_MOST_RUNS:]
 
     @cached_property
