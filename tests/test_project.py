@@ -87,7 +87,7 @@ def test_the_server_is_no_larger_than_architecture_allows() -> None:
 def test_every_command_module_is_a_command() -> None:
     from drive_trace.commands import COMMANDS
 
-    support = {"__init__", "baselines", "checking", "earlier_runs", "evidence", "fixes"}
+    support = {"__init__", "baselines", "checking", "evidence", "fixes"}
     support |= {"formats", "http_models", "looking_back", "machine_formats", "models", "options"}
     support |= {"planned", "reading", "terminal"}
     modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}

@@ -1,4 +1,6 @@
-"""What commands read: the traces that paths mean, and the text of other files."""
+"""What commands read: the traces that paths mean, the text of other files, and which runs earlier
+commits had.
+"""
 
 from __future__ import annotations
 
