@@ -390,12 +390,15 @@ def test_the_project_is_where_the_session_began(
 @pytest.mark.parametrize(
     ("stdin", "said"),
     [
-        (b"", "standard input is not JSON; expected one event of a hook"),
-        (b"[]", "expected one event of a hook, as an object"),
-        (b"garbage", "standard input is not JSON; expected one event of a hook"),
+        (b"", "standard input is no JSON object; expected one event of a hook"),
+        (b"[]", "standard input is no JSON object; expected one event of a hook"),
+        (b"garbage", "standard input is no JSON object; expected one event of a hook"),
         (b'{"hook_event_name":"Stop"}', "the event has no 'cwd'"),
-        (b'{"a":[' + b"{}," * 1_000_000 + b"{}]}", "standard input is not JSON; expected one"),
-        (b"[" * 100_000, "standard input is not JSON; expected one event of a hook"),
+        (
+            b'{"a":[' + b"{}," * 1_000_000 + b"{}]}",
+            "standard input is no JSON object; expected one",
+        ),
+        (b"[" * 100_000, "standard input is no JSON object; expected one event of a hook"),
     ],
 )
 def test_what_is_no_event_is_told_in_one_line(here: Path, stdin: bytes, said: str) -> None:

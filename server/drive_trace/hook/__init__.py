@@ -54,7 +54,7 @@ def answer_to(data: bytes) -> Answer:
     with suppress(ValueError, RecursionError):
         event = json.loads(data if data.count(b"[") + data.count(b"{") <= _MOST_BRACKETS else b"")
     if not isinstance(event, dict):
-        raise TypeError("standard input is not JSON; expected one event of a hook, as an object")
+        raise TypeError("standard input is no JSON object; expected one event of a hook")
     # An agent's shell goes elsewhere, and the session with it.
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or event["cwd"]
     if event.get("hook_event_name") not in _EVENTS or not _may_concern(event, folder):
