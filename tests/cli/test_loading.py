@@ -12,8 +12,8 @@ import pytest
 
 from tests.cli.support import CLEAN, write
 
-_HELP = {"commands", "stopping", "storage", "text"}
-_SCORE = {*_HELP, "json_text", "linter.settings", "scorecard", "trace", "vocabulary"}
+_HELP = {"commands", "interrupts", "storage", "text"}
+_SCORE = {*_HELP, "json_text", "linter.settings", "scorecard", "stopping", "trace", "vocabulary"}
 _WRITE = {*_SCORE, "authoring"}
 _CHECK = {*_SCORE, "analysis", "linter"}
 
@@ -52,7 +52,7 @@ def package_of(module: str) -> str:
         (_WRITE, ("record", *_RUN, "--qa", "pass")),
         (_WRITE, ("tokens", *_RUN, "--input-tokens", "1")),
         (_CHECK, ("check", "trace.jsonl")),
-        ({*_HELP, "json_text", "vocabulary"}, ("schema", "dispatch-start")),
+        ({*_HELP, "json_text", "stopping", "vocabulary"}, ("schema", "dispatch-start")),
     ],
     ids=lambda given: " ".join(given)[:16] if isinstance(given, tuple) else "",
 )

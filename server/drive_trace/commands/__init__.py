@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import click
 
-from drive_trace import __version__, stopping
+from drive_trace import __version__, interrupts
 from drive_trace.commands import terminal
 
 TRACEBACK = "DRIVE_TRACE_TRACEBACK"
@@ -56,7 +56,7 @@ def _command(name: str) -> click.Command:
     command: click.Command = getattr(import_module(f"{__name__}.{module}"), name)
     command.short_help = what
     # Not before: an exception in the midst of loading can crash what is written in C.
-    stopping.raise_when_interrupted()
+    interrupts.raise_when_interrupted()
     return terminal.colour_option(command)
 
 
@@ -96,8 +96,8 @@ def main() -> None:
     terminal.open_streams()
     try:
         end = _run()
-    except stopping.Interrupted:
-        end = SystemExit(stopping.EXIT_INTERRUPTED)
+    except interrupts.Interrupted:
+        end = SystemExit(interrupts.EXIT_INTERRUPTED)
     _leave(end.code)
 
 
@@ -122,7 +122,7 @@ def _run() -> SystemExit:
             f"set {TRACEBACK}=1 to see where, and report it"
         )
     finally:
-        stopping.end_when_interrupted()
+        interrupts.end_when_interrupted()
     return end
 
 

@@ -20,8 +20,8 @@ from drive_trace.commands import options, writing
 from drive_trace.commands.terminal import Ended, notify
 from drive_trace.grading.judgements import Command, Gating, ReportFile, to_record
 from drive_trace.grading.junit import ZONES, JUnitError, JUnitReport, read_junit
+from drive_trace.interrupts import Interrupted
 from drive_trace.scorecard.scoring import UNTIMED, ScoredTrace, last_work, work_count
-from drive_trace.stopping import Interrupted
 from drive_trace.storage import appending, git, patterns, recording
 from drive_trace.storage import files as disk
 from drive_trace.storage.files import Problem, inside, open_regular, read_bytes, why

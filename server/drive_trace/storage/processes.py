@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from drive_trace.stopping import raising_when_ended
+from drive_trace.interrupts import raising_when_ended
 
 if TYPE_CHECKING:
     import subprocess
