@@ -35,11 +35,15 @@ const { outputFiles: [made] } = await build({
 });
 const { program, startPython } = await import(`data:text/javascript;base64,${Buffer.from(made.contents).toString("base64")}`);
 const { default: createPyodideModule } = await import(join(folder, "pyodide/pyodide.asm.mjs"));
+const packages = readFileSync(join(folder, "packages.bin"));
 await startPython(
   loadPyodide,
   { indexURL: join(folder, "pyodide"), createPyodideModule, stderr: (line) => { throw new Error(line); } },
-  promisify(gunzip)(readFileSync(join(folder, "packages.bin"))),
-  { read: async () => undefined, write: (memory) => { writeFileSync(join(folder, "memory.bin"), gzipSync(memory, { level: 9 })); } },
+  promisify(gunzip)(packages),
+  {
+    sums: Promise.resolve(packages.subarray(-8)), read: async () => undefined,
+    write: (memory) => { writeFileSync(join(folder, "memory.bin"), gzipSync(memory, { level: 9 })); },
+  },
   program,
 );
 

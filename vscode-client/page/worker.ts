@@ -31,13 +31,14 @@ export interface Result {
 type Run = (folder: string, command: readonly string[]) => { toJs(): [string, string]; destroy(): void };
 
 async function start(base: string): Promise<{ python: PyodideAPI; run: Run }> {
-  const packages = fetch(`${base}packages.bin`).then((response) => response.arrayBuffer()).then(ungzipped);
+  const packed = fetch(`${base}packages.bin`).then((response) => response.arrayBuffer());
+  const packages = packed.then(ungzipped), sums = packed.then((data) => new Uint8Array(data.slice(-8)));
   const memory = fetch(`${base}memory.bin`).then(({ body }) =>
     body === null ? undefined : new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
   const { loadPyodide } = (await import(`${base}pyodide/pyodide.mjs`)) as typeof import("pyodide");
   const { default: createPyodideModule } = (await import(`${base}pyodide/pyodide.asm.mjs`)) as { default: Create };
   const options = { indexURL: `${base}pyodide/`, createPyodideModule, stdout: () => undefined, stderr: () => undefined };
-  const python = await startPython(loadPyodide, options, packages, { read: () => memory }, program);
+  const python = await startPython(loadPyodide, options, packages, { sums, read: () => memory }, program);
   return { python, run: python.runPython("run") as Run };
 }
 

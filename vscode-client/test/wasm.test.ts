@@ -45,7 +45,7 @@ const unpacks = [`unpacks /packages/a/module.pyc: ${"compiled".repeat(64)}`, "un
 async function start(memory: Memory, like: object = {}, refused?: Uint8Array): Promise<void> {
   const load = async (given: { _loadSnapshot?: unknown; createPyodideModule: Create }): Promise<object> => {
     await given.createPyodideModule({ locateFile: (name: string) => `beside Pyodide: ${name}` });
-    return given._loadSnapshot !== undefined && given._loadSnapshot === refused ? Promise.reject(new Error("of another build")) : { ...python, ...like };
+    return refused !== undefined && String(given._loadSnapshot) === String(refused) ? Promise.reject(new Error("of another build")) : { ...python, ...like };
   };
   const createPyodideModule = (settings: object): ReturnType<Create> => {
     const { dynamicLibraries, locateFile } = settings as { dynamicLibraries: string[]; locateFile: (name: string) => string };
@@ -57,11 +57,14 @@ async function start(memory: Memory, like: object = {}, refused?: Uint8Array): P
   await new Promise((resolve) => { setImmediate(resolve); });
 }
 
-const nothing = { read: () => Promise.resolve(undefined), write: () => { did.push("writes"); } };
+const sums = Uint8Array.of(8, 9);
+const nothing = {
+  sums: Promise.resolve(sums), read: () => Promise.resolve(undefined), write: (memory: Uint8Array) => { did.push(`writes ${String(memory)}`); },
+};
 
 test("the memory of a Python is kept once it has run its program", async () => {
   await start(nothing);
-  assert.deepEqual(did, [...unpacks, "runs", "copies its memory", "writes"]);
+  assert.deepEqual(did, [...unpacks, "runs", "copies its memory", "writes 1,8,9"]);
   assert.deepEqual(libraries, ["/packages/msgspec/_core.so from beside Pyodide: _core.so"], "a compiled module is there before, so that it is part of it");
 });
 
@@ -75,25 +78,26 @@ test("Python starts where its memory cannot be copied or written", async () => {
 });
 
 test("Python starts, and its memory is made again, where the one that was kept is of no use", async () => {
-  const kept = Uint8Array.of(2);
+  const [kept, cutOff] = [Uint8Array.of(2, 8, 9), Uint8Array.of(2, 8)];
   await start({ ...nothing, read: () => Promise.resolve(kept) });
-  await start({ ...nothing, read: () => Promise.resolve(kept) }, {}, kept);
+  await start({ ...nothing, read: () => Promise.resolve(kept) }, {}, Uint8Array.of(2));
+  await start({ ...nothing, read: () => Promise.resolve(cutOff.buffer) });
   await start({ ...nothing, read: () => Promise.reject(new Error("no access")) });
-  const anew = [...unpacks, "runs", "copies its memory", "writes"];
+  const anew = [...unpacks, "runs", "copies its memory", "writes 1,8,9"];
   assert.deepEqual(did, [
     ...unpacks, "seeds",
-    "drive-trace: the memory of Python is of no use, and is made again: Error: of another build", ...anew,
+    "drive-trace: the memory of Python is of no use, and is made again: Error: of another build", ...anew, ...anew,
     "drive-trace: the memory of Python cannot be read: Error: no access", ...anew,
   ]);
 });
 
 test("a folder has the memory of one version of the packages, and keeps what else is in it", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "drive-trace-"));
-  await Promise.all(["compiled", "pyodide.memory", "pyodide-1.0.0.memory", "pyodide-2.0.0.memory.1"].map((name) => writeFile(path.join(folder, name), "")));
-  const memory = memoryIn(folder, "2.0.0");
+  await Promise.all(["compiled", "pyodide.memory", "pyodide-1.0.0.memory", "pyodide-2-0-0.memory.1"].map((name) => writeFile(path.join(folder, name), "")));
+  const memory = memoryIn(folder, Uint8Array.of(2, 0, 0));
   assert.equal(await memory.read(), undefined);
   await memory.write?.(Uint8Array.of(3));
   assert.deepEqual(new Uint8Array((await memory.read()) ?? []), Uint8Array.of(3));
-  assert.deepEqual((await readdir(folder)).sort(), ["compiled", "pyodide-2.0.0.memory"]);
+  assert.deepEqual((await readdir(folder)).sort(), ["compiled", "pyodide-2-0-0.memory"]);
   await rm(folder, { recursive: true });
 });

@@ -2,6 +2,8 @@ import type { PyodideAPI } from "pyodide";
 
 /** The memory of a Python that has run a program: it takes seconds of work to make one. */
 export interface Memory {
+  /** The sums of the packages, which end what is kept: without them it was cut off, or has other packages. */
+  readonly sums: Promise<Uint8Array>;
   read(): Promise<Uint8Array | ArrayBuffer | undefined>;
   write?(memory: Uint8Array): unknown;
 }
@@ -25,7 +27,8 @@ export async function startPython(
   load: Load, { createPyodideModule: create, ...options }: Options, packages: Promise<Uint8Array>, memory: Memory, program: string,
 ): Promise<PyodideAPI> {
   const note = (what: string) => (error: unknown): void => { options.stderr?.(`drive-trace: the memory of Python ${what}: ${String(error)}`); };
-  const kept = await memory.read().catch(note("cannot be read"));
+  const sums = await memory.sums;
+  const kept = before(sums, (await memory.read().catch(note("cannot be read"))) ?? undefined);
   const createWithRoom = async (settings: { locateFile?: (name: string) => string }): ReturnType<Create> => {
     const { locateFile: locate } = settings;
     const module = await create(Object.assign(settings, {
@@ -42,10 +45,22 @@ export async function startPython(
     python.runPython("import random; random.seed()"); // or all that have this memory draw the same numbers
   } else {
     python.runPython(program);
-    const write = async (): Promise<void> => { await memory.write?.(python.makeMemorySnapshot()); };
+    const write = async (): Promise<void> => {
+      const made = python.makeMemorySnapshot(), ended = new Uint8Array(made.length + sums.length);
+      ended.set(made);
+      ended.set(sums, made.length);
+      await memory.write?.(ended);
+    };
     void write().catch(note("is not kept"));
   }
   return python;
+}
+
+/** What stands before some sums; nothing if they are not there. */
+function before(sums: Uint8Array, given: Uint8Array | ArrayBuffer | undefined): Uint8Array | undefined {
+  const data = given instanceof ArrayBuffer ? new Uint8Array(given) : given;
+  const at = (data?.length ?? 0) - sums.length;
+  return at > 0 && sums.every((byte, index) => data?.[at + index] === byte) ? data?.subarray(0, at) : undefined;
 }
 
 /** Unpacks from gzip in a browser. */

@@ -33,14 +33,15 @@ async function start({ packed, cache }: Places): Promise<PyodideAPI> {
   const { default: createPyodideModule } = (await module("pyodide.asm.mjs")) as { default: Create };
   const packages = await readFile(path.join(packed, "packages.bin"));
   const options = { indexURL, createPyodideModule, ...logTo(port) };
-  return startPython(loadPyodide, options, promisify(gunzip)(packages), memoryIn(cache, packages.subarray(-8).join("-")), program);
+  return startPython(loadPyodide, options, promisify(gunzip)(packages), memoryIn(cache, packages.subarray(-8)), program);
 }
 
 /** Memory in a file of a folder: the only one there, as it has a server of these packages, which the sums at the end of their archive tell. */
-export function memoryIn(folder: string, packages: string): Memory {
-  const name = `pyodide-${packages}.memory`;
+export function memoryIn(folder: string, sums: Uint8Array): Memory {
+  const name = `pyodide-${sums.join("-")}.memory`;
   const kept = path.join(folder, name);
   return {
+    sums: Promise.resolve(sums),
     read: async () => (existsSync(kept) ? readFile(kept) : undefined),
     write: async (memory) => {
       mkdirSync(folder, { recursive: true });

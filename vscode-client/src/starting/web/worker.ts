@@ -32,9 +32,11 @@ async function start(parts: NonNullable<Told["begin"]>): Promise<PyodideAPI> {
   const { default: createPyodideModule } = (await module("pyodide.asm.mjs")) as { default: Create };
   const options = { indexURL: "https://extension.invalid/", createPyodideModule, ...logTo(scope) };
   const packages = parts.get("packages.bin") ?? new Uint8Array();
-  const kept = `https://extension.invalid/${packages.subarray(-8).join("-")}.memory`;
+  const sums = packages.subarray(-8);
+  const kept = `https://extension.invalid/${sums.join("-")}.memory`;
   const memories = (): Promise<Cache> => caches.open("drive-trace");
   return startPython(loadPyodide, options, ungzipped(packages), {
+    sums: Promise.resolve(sums),
     read: async () => (await (await memories()).match(kept))?.arrayBuffer(),
     write: async (memory) => {
       await caches.delete("drive-trace"); // the one of other packages
