@@ -127,6 +127,8 @@ _NAMED_BY = {"final-retro-missing": "mandatory-final", "slices-completed-mismatc
 """By what misses a line that has no id of its own: a word that stands on that line."""
 _MOST_SAID = 3
 """Of one line, so many messages are told as one."""
+_MOST_SUMMED = 500
+"""In so many lines, what was done to each line is told as one."""
 _WORD = re.compile(r"[\w./-]+")
 _APART = bytes(each if _WORD.match(chr(each)) else ord(" ") for each in range(128)).ljust(256)
 
@@ -336,9 +338,13 @@ def _key(finding: Finding, slips: Mapping[str, str] = {}, *, is_array: bool = Fa
         slip = _slip(finding, diagnostic.problem.kind, is_array=is_array)
         if slip is not None:
             return rule.code, slip
-    if rule.sums_by == "line":  # or what was done to each line, as a prefix with its number
-        said = re.sub(r"\d+", "0", str(finding.message))
-        return rule.code, said if len(line.diagnostics) == 1 else line
+    if rule.sums_by == "line":
+        if len(line.diagnostics) > 1:
+            return rule.code, line
+        # What was done to each line, as a prefix with its number. The places of one are held at
+        # once: of a bad trace that is long, the rest is told singly.
+        is_one = line.order < _MOST_SUMMED
+        return (rule.code, re.sub(r"\d+", "0", str(finding.message))) if is_one else id(finding)
     place = finding.place if rule.sums_by != "run" else None
     field = place.path[-1:] if isinstance(place, Place) else ()
     value = rule.sums_by == "value" and _marked(finding)

@@ -100,9 +100,9 @@ class Form(Enum):
         return isinstance(value, str) and self._pattern.fullmatch(value) is not None
 
 
-_FEW_DIGITS = 8
-"""A hash of random digits has more different ones: one in a million billion has not, and of ids one
-in some 300,000.
+_FEW_DIGITS = 7
+"""A hash of random digits has more different ones: one in 8 billion billion has not, and of ids
+one in 30 million.
 """
 
 
