@@ -38,6 +38,7 @@ that each of its characters counts as 32.
 """
 MOST_LINES = 200_000
 """What more lines have is not worked on in an editor: 64 MB of events have fewer."""
+_HAS_MANY_LINES = f"has more than {MOST_LINES:,} lines"
 Past: TypeAlias = tuple[History, ProvenanceRecord | None]
 """What git has of a trace, and the record of where its events come from."""
 Result = TypeVar("Result")
@@ -69,7 +70,7 @@ def _refuse_large(text: str) -> None:
     pieces = pieces_of(text)
     newlines, returns = (sum(piece.count(end) for piece in pieces) for end in "\n\r")
     if max(len(pieces) - 1 + newlines, returns) > MOST_LINES:
-        raise TooLargeError(f"has more than {MOST_LINES:,} lines")
+        raise TooLargeError(_HAS_MANY_LINES)
     if has_long_line(records_of(text)):
         raise TooLargeError(HAS_LONG_LINE)
 
@@ -217,7 +218,7 @@ class OpenTrace:
             after += came
             document = self.analysis.document
             if len(document.lines) > MOST_LINES + 1:  # the last one is empty
-                raise TooLargeError(f"has more than {MOST_LINES:,} lines")
+                raise TooLargeError(_HAS_MANY_LINES)
             self.near = document.lines[min(start.record, len(document.lines) - 1)]
         self.version = version
         if self.file is not None and (before or after):
